@@ -22,7 +22,7 @@ var readers = map[string]map[string]string{
 	"adapter/workspace/journal": {
 		"disk.go": "pawl's own", "watch_linux.go": "/proc", "os_other.go": "folders, and files that are regular",
 	},
-	"adapter/workspace/trees": {"trees.go": "pawl's own store", "commit.go": "pawl's own store, and the person's ignore file", "checkout.go": "pawl's own index"},
+	"adapter/workspace/trees": {"checkout.go": "pawl's own index"},
 }
 
 // SPEC 15.1: no file of a workspace makes pawl wait.

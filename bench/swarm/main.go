@@ -246,7 +246,7 @@ func speed(dir string, check bool, n int, think time.Duration) error {
 			one = o
 		}
 		up := float64(one.took) / float64(o.took)
-		fmt.Printf("%2d workers: %6.2f s for %d tasks of %v; speed-up %5.2f, %.2f of linear (aim ≥ 0.90); a task has %.1f ms beside the thinking, %.1f ms of one of %d processors, and %.2f processes\n",
+		fmt.Printf("%2d workers: %6.2f s for %d tasks of %v; speed-up %5.2f, %.2f of linear; a task has %.1f ms beside the thinking, %.1f ms of one of %d processors, and %.2f processes\n",
 			slots, o.took.Seconds(), n, think, up, up/float64(slots), ms(o.took)*float64(slots)/float64(n)-ms(think), ms(o.cpu)/float64(n), runtime.NumCPU(), float64(gits)/float64(n))
 		if len(o.files) != n || !same(o.files, one.files) {
 			err := fmt.Errorf("%d workers give another tree than one: %d files, not %d", slots, len(o.files), len(one.files))

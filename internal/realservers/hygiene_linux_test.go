@@ -120,10 +120,10 @@ func served(dir, how string) (lsp.Options, *shell.Starter) {
 	if err != nil {
 		panic(err)
 	}
-	start := shell.NewStarter(shell.StarterOptions{})
+	start := shell.NewStarter(shell.StarterOptions{Env: func() []string { return append(os.Environ(), asServer+"="+how) }, Allow: []string{asServer}})
 	return lsp.Options{
 		Root: dir, Start: start, Confine: process.Free,
-		Table: []lsp.Server{{Name: "fake", Commands: [][]string{{"fake"}}, Files: map[string]string{".x": "x"}, Anywhere: true, Env: []string{asServer + "=" + how}}},
+		Table: []lsp.Server{{Name: "fake", Commands: [][]string{{"fake"}}, Files: map[string]string{".x": "x"}, Anywhere: true}},
 		Find:  func(string) (string, error) { return self, nil },
 	}, start
 }
@@ -367,7 +367,7 @@ func TestServersAreEnded(t *testing.T) {
 				}
 				starts = st.Starts
 			}
-			if c.refused != (err != nil && strings.Contains(err.Error(), "not started any more")) || c.refused && starts != 4 {
+			if c.refused != (err != nil && strings.Contains(err.Error(), "not started again")) || c.refused && starts != 4 {
 				t.Errorf("%d starts, %v", starts, err)
 			}
 			if len(all) < 2*starts {

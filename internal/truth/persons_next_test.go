@@ -4,8 +4,6 @@ package truth
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -18,12 +16,14 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
 // What the person runs next: an agent's turn of random steps in the sandbox, which plant
@@ -215,9 +215,12 @@ func personsNext(shell *caged, o order) (r tried) {
 		return broken("the files", err)
 	}
 	report := evidence.Report{Git: end(context.Background())}
-	for name, sum := range after {
-		if before[name] != sum {
-			report.Files = append(report.Files, evidence.File{Path: name, Before: tool.Hash(before[name]), After: tool.Hash(sum)})
+	for name, text := range after {
+		if before[name] != text {
+			report.Files = append(report.Files, evidence.File{Path: name, Before: tool.Hash(before[name]), After: tool.Hash(text)})
+			if by := guidance.RunsNext(name, func() (string, string, bool) { return before[name], text, true }); by != "" { // as the end of a session's turn
+				report.Obeyed = append(report.Obeyed, event.Obeyed{Path: name, By: by})
+			}
 		}
 	}
 	slices.SortFunc(report.Files, func(a, b evidence.File) int { return strings.Compare(a.Path, b.Path) })
@@ -247,8 +250,7 @@ func contents() (map[string]string, error) {
 			if err != nil {
 				return err
 			}
-			sum := sha256.Sum256(text)
-			out[strings.TrimPrefix(p, "/w/")] = hex.EncodeToString(sum[:])
+			out[strings.TrimPrefix(p, "/w/")] = string(text)
 		case d.Type()&fs.ModeSymlink != 0:
 			out[strings.TrimPrefix(p, "/w/")], err = os.Readlink(p)
 			return err

@@ -35,6 +35,7 @@ type Kind struct {
 	Tools       []string // names as the author wrote them; empty: all
 	Model       string   // "": the parent's model
 	USD         float64  // the limit of one run in USD; 0: the parent's
+	Steps       int      // the most model replies of one run; 0: the parent's
 	ReadOnly    bool     // agents of this kind change nothing
 	File        string   // "": built in
 }
@@ -84,14 +85,14 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	for _, f := range folders {
 		files, err := list(f.Path)
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("the agents in %s were not read: %v", f.Path, err))
+			warnings = append(warnings, fmt.Sprintf("cannot read the agents in %s: %v", f.Path, err))
 		}
 		for _, file := range files {
 			k, notes, err := read(file)
 			if err != nil {
 				// Nothing takes its place: another kind of this name may do more.
 				known[strings.ToLower(f.Prefix+cmp.Or(k.Name, stem(file)))] = true
-				warnings = append(warnings, fmt.Sprintf("the agent in %s was not read: %v", file, err))
+				warnings = append(warnings, fmt.Sprintf("cannot read the agent in %s: %v", file, err))
 				continue
 			}
 			for _, n := range notes {
@@ -151,12 +152,15 @@ func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), f
 var unkept = []string{"disallowedtools", "disallowed-tools", "hooks"}
 
 // limits are told and not kept.
-var limits = []string{"maxturns", "isolation"}
+var limits = []string{"isolation"}
+
+// idle are keys that limit nothing, and that pawl does not use.
+var idle = []string{"mcpservers", "skills", "memory", "background", "initialprompt"}
 
 // keys are the keys of an agent's file, here and in other agents.
 var keys = unknown.Keys{
 	Guards: []string{"tools", "permissionmode", "read-only", "budget", "maxturns", "isolation", "allowed-tools"},
-	Others: append(frontmatter.Descriptive(), "model", "effort", "mcpservers", "skills", "memory", "background", "initialprompt", "temperature"),
+	Others: slices.Concat(frontmatter.Descriptive(), idle, []string{"model", "effort", "temperature"}),
 }
 
 func read(file string) (k Kind, notes []string, err error) {
@@ -196,7 +200,7 @@ func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
 	}
 	for _, limit := range limits {
 		if _, set := fields[limit]; set {
-			return Kind{}, nil, fmt.Errorf("it has %s, which pawl cannot keep to", limit)
+			return Kind{}, nil, fmt.Errorf("it has %s, which pawl cannot enforce", limit)
 		}
 	}
 	delete(fields, "name")
@@ -220,7 +224,7 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 	}
 	for _, guard := range unkept {
 		if _, set := fields[guard]; set {
-			return k, nil, fmt.Errorf("it has %s, which pawl cannot keep to: list the tools that it may use in tools", guard)
+			return k, nil, fmt.Errorf("it has %s, which pawl cannot enforce: list the tools that it may use in tools", guard)
 		}
 	}
 	guards, others := keys.Of(maps.Keys(fields))
@@ -233,6 +237,16 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 	for _, limit := range limits {
 		if fields.Text(limit) != "" {
 			notes = append(notes, fmt.Sprintf("%s is not kept: use budget, or pawl's own --worktree", limit))
+		}
+	}
+	for _, name := range idle {
+		if _, set := fields[name]; set {
+			notes = append(notes, name+" is not used")
+		}
+	}
+	if s := fields.Text("maxturns"); s != "" {
+		if k.Steps, err = strconv.Atoi(s); err != nil || k.Steps <= 0 {
+			return k, nil, fmt.Errorf("maxTurns is %.40q: it must be a number of model replies", s)
 		}
 	}
 	if names, set := fields.List("tools"); set && len(names) > 0 && !slices.Contains(names, "*") {

@@ -76,8 +76,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"a budget":       {"---\nname: a\ndescription: d\nbudget: much\n---\nx", "not an amount"},
 		"below nothing":  {"---\nname: a\ndescription: d\nbudget: -1\n---\nx", "not an amount"},
 		"infinite":       {"---\nname: a\ndescription: d\nbudget: Inf\n---\nx", "not an amount"},
-		"denied tools":   {"---\nname: a\ndescription: d\ndisallowedTools: Bash\n---\nx", "disallowedtools, which pawl cannot keep"},
-		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "hooks, which pawl cannot keep"},
+		"denied tools":   {"---\nname: a\ndescription: d\ndisallowedTools: Bash\n---\nx", "disallowedtools, which pawl cannot enforce"},
+		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "hooks, which pawl cannot enforce"},
 		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of an agent"},
 		"allowed tools":  {"---\nname: a\ndescription: d\nallowed_tools: Read\n---\nx", "allowed_tools"},
 		"readonly":       {"---\nname: a\ndescription: d\nreadOnly: true\n---\nx", "readonly (did you mean read-only?)"},
@@ -132,4 +132,15 @@ func TestWhatIsLeftOut(t *testing.T) {
 			t.Errorf("%d kinds, %q", len(kinds), warnings)
 		}
 	})
+}
+
+// SPEC 16.17: a limit of an agent is kept or named, and what is no number is no agent.
+func TestMaxTurns(t *testing.T) {
+	for value, want := range map[string]int{"3": 3, "'7'": 7, "0": -1, "-2": -1, "many": -1, "1.5": -1} {
+		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nmaxTurns: " + value + "\nmemory: user\n---\nx"})})
+		k := find(kinds, "a")
+		if (k.Name == "") != (want < 0) || want > 0 && k.Steps != want || len(warnings) != 1 {
+			t.Errorf("%s: %+v %q", value, k, warnings)
+		}
+	}
 }

@@ -24,8 +24,8 @@ func Runs(root, programs, line string) []permission.Ran {
 	}
 	defer dir.Close()
 	var out []permission.Ran
-	add := func(name string) {
-		r := permission.Ran{Path: name}
+	add := func(name string, loaded bool) {
+		r := permission.Ran{Path: name, Loaded: loaded}
 		later := func(st fs.FileInfo, err error) {
 			if err == nil && changedAt(st).After(r.Changed) {
 				r.Changed = changedAt(st)
@@ -40,11 +40,19 @@ func Runs(root, programs, line string) []permission.Ran {
 	}
 	lines := []string{line}
 	for _, program := range programsIn(root, programs, line) {
-		add(program)
+		add(program, false)
 		lines = append(lines, "./"+program)
 	}
-	for _, f := range reach.Of(dir.FS(), reach.Ask{Dir: ".", Lines: lines, Root: root}).Files {
-		add(f)
+	ask := reach.Ask{Dir: ".", Lines: lines, Root: root}
+	named := reach.Of(dir.FS(), ask).Files
+	for _, f := range named {
+		add(f, false)
+	}
+	ask.Deep = true
+	for _, f := range reach.Of(dir.FS(), ask).Files {
+		if !slices.Contains(named, f) {
+			add(f, true)
+		}
 	}
 	return out
 }

@@ -172,6 +172,9 @@ func hookRules(root *os.Root) []hook.Rule {
 }
 
 func hookPart(root *os.Root, r hook.Rule) trust.Part {
+	if r.Prompt != "" { // it runs no file
+		return trust.HookPart(r, nil)
+	}
 	return trust.HookPart(r, runs(root, "", r.Command))
 }
 

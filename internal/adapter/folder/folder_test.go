@@ -115,7 +115,7 @@ func TestIdleHooksAreNoPart(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ".claude"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	hooks := `{"hooks": {"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "safe?"}, {"type": "command", "command": "true"}]}]}}`
+	hooks := `{"hooks": {"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "safe?"}, {"type": "command", "command": "true"}]}]}}`
 	if err := os.WriteFile(filepath.Join(dir, ".claude", "settings.json"), []byte(hooks), 0o600); err != nil {
 		t.Fatal(err)
 	}

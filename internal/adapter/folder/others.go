@@ -3,7 +3,10 @@ package folder
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
 // Setting is a setting of another agent that exists.
@@ -34,6 +37,9 @@ const (
 // Instructions that every agent reads (AGENTS.md) are not among them.
 var others = []Setting{
 	{"CLAUDE.md", Read, ""},
+	{".claude/CLAUDE.md", Read, ""},
+	{".claude/rules", Read, ""},
+	{"CLAUDE.local.md", Read, ""},
 	{".claude/commands", Read, ""},
 	{".claude/skills", Read, ""},
 	{".claude/agents", Read, ""},
@@ -42,10 +48,10 @@ var others = []Setting{
 	{".mcp.json", Trusted, ""},
 	{".claude/settings.json", Partly, ""},
 	{".claude/settings.local.json", Partly, ""},
-	{"GEMINI.md", Ignored, asRules},
+	{"GEMINI.md", Read, ""},
 	{".gemini/settings.json", Ignored, servers + "gemini"},
 	{".cursorrules", Ignored, asRules},
-	{".cursor/rules", Ignored, asRules},
+	{".cursor/rules", Read, ""},
 	{".cursor/mcp.json", Ignored, servers + "cursor"},
 	{".windsurfrules", Ignored, asRules},
 	{".clinerules", Ignored, asRules},
@@ -63,7 +69,8 @@ var others = []Setting{
 	{"~/.claude/agents", Read, ""},
 	{"~/.agents/skills", Read, ""},
 	{"~/.agents/commands", Read, ""},
-	{"~/.claude/CLAUDE.md", Ignored, "pawl reads rules.md beside its configuration (pawl config path)"},
+	{"~/.claude/CLAUDE.md", Read, ""},
+	{"~/.claude/rules", Read, ""},
 	{"~/.claude/settings.json", Partly, ""},
 	{"~/.claude.json", Ignored, servers + "claude"},
 	{"~/.codex/config.toml", Ignored, servers + "codex"},
@@ -92,9 +99,10 @@ func Others(dir, home string) []Setting {
 		if _, err := os.Lstat(filepath.Join(at, filepath.FromSlash(name))); err != nil {
 			continue
 		}
-		if s.Path == "CLAUDE.md" {
-			if _, err := os.Lstat(filepath.Join(dir, "AGENTS.md")); err == nil {
-				s.Use, s.How = Ignored, "AGENTS.md is beside it; @CLAUDE.md in that reads both"
+		for _, first := range guidance.Rules[:max(slices.Index(guidance.Rules, s.Path), 0)] {
+			if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(first))); err == nil {
+				s.Use, s.How = Ignored, first+" is there, too; @"+s.Path+" in that reads both"
+				break
 			}
 		}
 		out = append(out, s)

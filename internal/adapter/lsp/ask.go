@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -73,17 +74,27 @@ const (
 	youthAgain = 500 * time.Millisecond
 )
 
-// places sends a request whose answer is places. A server that was just started may
-// answer before it has read its project; an empty answer is then requested again.
+// places sends a request whose answer is places.
 func (c *client) places(ctx context.Context, method string, params any) ([]location, error) {
-	for {
+	return whenRead(ctx, c, youth, loadTime, func() ([]location, error) {
 		var raw json.RawMessage
-		if err := c.call(ctx, method, params, &raw); err != nil {
-			return nil, err
+		err := c.call(ctx, method, params, &raw)
+		return locations(raw), err
+	})
+}
+
+// whenRead makes a request again while its answer is empty and the server may still be
+// reading its project: until the age idle, and with a task in progress until the age
+// limit. An empty answer of a server that is still at work then is an error.
+func whenRead[T any](ctx context.Context, c *client, idle, limit time.Duration, ask func() ([]T, error)) ([]T, error) {
+	for {
+		found, err := ask()
+		if err != nil || len(found) > 0 {
+			return found, err
 		}
-		ls, age := locations(raw), c.opt.Now().Sub(c.began)
-		if len(ls) > 0 || age > loadTime || age > youth && len(c.work()) == 0 {
-			return ls, nil
+		age, busy := c.opt.Now().Sub(c.began), c.unfinished()
+		if busy == nil && age > idle || age > limit {
+			return nil, busy
 		}
 		if err := c.opt.Sleep(ctx, youthAgain); err != nil {
 			return nil, context.Cause(ctx)
@@ -243,9 +254,12 @@ func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Symbo
 			return nil, err
 		}
 		var out []tool.SymbolPosition
+		var partly error
 		for _, c := range asked.clients {
 			syms, err := s.workspaceSymbols(ctx, c, query)
-			if err != nil {
+			if errors.Is(err, errUnfinished) {
+				partly = cmp.Or(partly, err)
+			} else if err != nil {
 				return nil, err
 			}
 			for _, sp := range syms {
@@ -253,6 +267,9 @@ func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.Symbo
 					out = append(out, sp)
 				}
 			}
+		}
+		if partly != nil && len(out) == 0 {
+			return nil, partly
 		}
 		if no := asked.notAsked(); no != "" {
 			return out, fmt.Errorf("%w: %d symbols are known, and there may be more: %s; give a path%s", errCan, len(out), no, listed(out, 5*shownNames, true))
@@ -316,8 +333,10 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 	if err := c.can(c.caps.WorkspaceSymbol, "workspace/symbol", "symbols of a workspace"); err != nil {
 		return nil, nil // another server may have it
 	}
-	var syms []workspaceSymbol
-	if err := c.call(ctx, "workspace/symbol", symbolParams{query}, &syms); err != nil {
+	syms, err := whenRead(ctx, c, 0, youth, func() (syms []workspaceSymbol, err error) {
+		return syms, c.call(ctx, "workspace/symbol", symbolParams{query}, &syms)
+	})
+	if err != nil {
 		return nil, err
 	}
 	texts := s.texts(c)
@@ -338,24 +357,22 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 }
 
 // Diagnostics implements tool.Code.
-func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagnostic, error) {
+func (s *Servers) Diagnostics(ctx context.Context, paths []string) (out []tool.Diagnostic, partly error) {
 	if len(paths) == 0 {
 		asked, err := s.workspaceClients(ctx, "", false)
 		if err != nil {
 			return nil, err
 		}
-		var out []tool.Diagnostic
 		for _, c := range asked.clients {
-			s.wait(ctx, c)
+			partly = cmp.Or(partly, s.wait(ctx, c))
 			out = append(out, s.diagnosed(c, c.diags.all())...)
 		}
 		sortDiagnostics(out)
-		if no := asked.notAsked(); no != "" && len(out) == 0 {
-			return nil, fmt.Errorf("%w: no problem is known, and there may be some: %s; give paths", errCan, no)
+		if no := asked.notAsked(); no != "" {
+			partly = fmt.Errorf("%w: %d problems are known, and there may be more: %s; give paths", errUnfinished, len(out), no)
 		}
-		return out, nil
+		return out, partly
 	}
-	var out []tool.Diagnostic
 	for _, p := range paths {
 		file := s.abs(p)
 		managed := s.serversFor(file)
@@ -374,32 +391,41 @@ func (s *Servers) Diagnostics(ctx context.Context, paths []string) ([]tool.Diagn
 			if _, err := c.bring(file, c.language(file)); err != nil {
 				return nil, err
 			}
-			s.wait(ctx, c)
+			partly = cmp.Or(partly, s.wait(ctx, c))
 			out = append(out, s.diagnosed(c, map[string][]diagnostic{file: c.diags.all()[file]})...)
 		}
 	}
 	sortDiagnostics(out)
-	return out, nil
+	return out, partly
 }
 
 // wait waits until a server has reported its current diagnostics, at most Options.Hung.
-func (s *Servers) wait(ctx context.Context, c *client) {
+// It returns why they are not complete, nil if they are: a file of which nothing was
+// reported is not a file without errors.
+func (s *Servers) wait(ctx context.Context, c *client) error {
 	limit := checkTime
 	if c.diags.never() {
 		limit = loadTime
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(limit, s.opt.Hung))
+	limit = min(limit, s.opt.Hung)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if c.pulls() {
-		if c.pull(ctx, c.opened()) != nil {
-			return
+		if err := c.pull(limited, c.opened()); err != nil && limited.Err() == nil {
+			return fmt.Errorf("%w: %s did not report what is wrong: %w", errUnfinished, c.server.Name, err)
 		}
 	}
 	still := quiet
 	if c.diags.never() {
 		still = quietLoad
 	}
-	c.settle(ctx, still)
+	if c.settle(limited, still) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return cmp.Or(c.alive(), c.unfinished(), fmt.Errorf("%w: %s did not report what is wrong within %s", errUnfinished, c.server.Name, limit))
 }
 
 func (d *diagnostics) all() map[string][]diagnostic {

@@ -25,6 +25,8 @@ var (
 	errHung = errors.New("the language server does not answer")
 	errGone = errors.New("the language server ended")
 	errCan  = errors.New("the language server cannot do that")
+
+	errUnfinished = errors.New("the language server has not finished")
 )
 
 // Error codes after which the same request may be made again.
@@ -65,8 +67,8 @@ type client struct {
 	mu       sync.Mutex
 	why      error // why it ended, the first reason
 	dynamic  map[string]registration
-	progress map[string]string // tasks in progress, by token
-	grants   map[int]*grant    // commands during which the server may propose changes
+	progress map[string]task // tasks in progress, by token
+	grants   map[int]*grant  // commands during which the server may propose changes
 	grantSeq int
 }
 
@@ -77,7 +79,7 @@ type grant struct{ edits []workspaceEdit }
 func connect(srv *Server, root string, opt *Options, proc process.Process, log *tail) *client {
 	c := &client{
 		server: srv, root: root, opt: opt, proc: proc, dead: make(chan struct{}), log: log, began: opt.Now(),
-		dynamic: map[string]registration{}, progress: map[string]string{}, grants: map[int]*grant{}, enc: utf16Units,
+		dynamic: map[string]registration{}, progress: map[string]task{}, grants: map[int]*grant{}, enc: utf16Units,
 	}
 	c.docs.init()
 	c.diags.init()
@@ -209,7 +211,7 @@ func (c *client) callOnce(ctx context.Context, method string, params, result any
 	case errors.Is(err, jsonrpc2.ErrClosed):
 		return errGone
 	}
-	return fmt.Errorf("%s answered %s with what cannot be read: %w", c.server.Name, method, err)
+	return fmt.Errorf("%s sent an unreadable answer to %s: %w", c.server.Name, method, err)
 }
 
 func (c *client) notify(method string, params any) error {
@@ -257,7 +259,7 @@ func (c *client) start(ctx context.Context) error {
 	c.caps, c.sync = answer.Capabilities, parseSync(answer.Capabilities.Sync)
 	c.enc = cmp.Or(encoding(c.caps.PositionEncoding), utf16Units)
 	if c.enc != utf8Units && c.enc != utf16Units {
-		err := fmt.Errorf("%s counts characters in %s, which was not offered", c.server.Name, c.enc)
+		err := fmt.Errorf("%s counts characters in %s, which pawl did not offer", c.server.Name, c.enc)
 		c.fail(err)
 		return err
 	}
@@ -292,7 +294,7 @@ func (c *client) hello() map[string]any {
 		},
 	}
 	if c.server.Pull {
-		document["diagnostic"] = map[string]any{"dynamicRegistration": c.server.PullDynamic, "relatedDocumentSupport": true}
+		document["diagnostic"] = map[string]any{"dynamicRegistration": false, "relatedDocumentSupport": true}
 	}
 	return map[string]any{
 		"processId":  nil, // the starter ends the server with pawl; inside a sandbox the number has no meaning
@@ -338,7 +340,7 @@ func (c *client) work() []string {
 	defer c.mu.Unlock()
 	var out []string
 	for _, w := range c.progress {
-		out = append(out, w)
+		out = append(out, w.String())
 	}
 	slices.Sort(out)
 	return out

@@ -330,7 +330,7 @@ func (d *drafts) edit(doc documentID, edits []textEdit) error {
 	}
 	next, err := newText(f.now).apply(edits, d.c.enc)
 	if err != nil {
-		return fmt.Errorf("what the server would change in %s makes no sense: %w", d.s.rel(path), err)
+		return fmt.Errorf("the server's change of %s is not valid: %w", d.s.rel(path), err)
 	}
 	f.now = next
 	return nil

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (c *client) hear(method string, params json.RawMessage) {
 			} `json:"value"`
 		}
 		if json.Unmarshal(params, &p) == nil {
-			c.progressed(string(p.Token), p.Value.Kind, p.Value.Title)
+			c.progressed(string(p.Token), p.Value.Kind, p.Value.Title, p.Value.Message)
 		}
 	case "window/logMessage", "window/showMessage":
 		var p struct {
@@ -66,15 +67,44 @@ func (c *client) hear(method string, params json.RawMessage) {
 // workLimit is how many tasks in progress of a server are stored.
 const workLimit = 100
 
-func (c *client) progressed(token, kind, title string) {
+func (c *client) progressed(token, kind, title, message string) {
 	c.mu.Lock()
-	if kind == "end" {
+	t, known := c.progress[token]
+	switch {
+	case kind == "end":
 		delete(c.progress, token)
-	} else if kind == "begin" && len(c.progress) < workLimit {
-		c.progress[token] = title
+	case kind == "begin" && len(c.progress) < workLimit:
+		c.progress[token] = task{title, message}
+	case kind == "report" && known && message != "":
+		c.progress[token] = task{t.title, message}
 	}
 	c.mu.Unlock()
-	c.diags.wake()
+	if kind != "report" { // how far a task is changes nothing for those who wait for its end
+		c.diags.wake()
+	}
+}
+
+// task is a task in progress, as the server describes it.
+type task struct{ title, message string }
+
+// taskWidth is how much of a server's description of a task is shown, in bytes.
+const taskWidth = 100
+
+func (t task) String() string {
+	text := strings.Join(strings.Fields(strings.TrimSuffix(t.title+": "+t.message, ": ")), " ")
+	if len(text) > taskWidth {
+		text = strings.ToValidUTF8(text[:taskWidth], "") + "…"
+	}
+	return text
+}
+
+// unfinished returns an error if the server has a task in progress, such as reading the
+// project: what it did not find until now may be there.
+func (c *client) unfinished() error {
+	if work := c.work(); len(work) > 0 {
+		return fmt.Errorf("%w: %s is still at work (%s), so this is not all that it will find; ask again later", errUnfinished, c.server.Name, strings.Join(work, ", "))
+	}
+	return nil
 }
 
 // answer answers a server's request. Null answers a question that a person would leave

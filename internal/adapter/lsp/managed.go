@@ -55,7 +55,7 @@ func (p *managedServer) get(ctx context.Context) (*client, error) {
 		if starting == nil {
 			wait, ok := p.restarts.Wait(p.s.opt.Now())
 			if !ok {
-				err := fmt.Errorf("%s is not started any more, after %d failures in a row: %w; the person can start it with /lsp restart", p.alts[p.at].Name, p.restarts.Failures(), p.broken)
+				err := fmt.Errorf("%s is not started again after %d failures in a row: %w; the person can start it with /lsp restart", p.alts[p.at].Name, p.restarts.Failures(), p.broken)
 				p.mu.Unlock()
 				return nil, err
 			}

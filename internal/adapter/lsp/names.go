@@ -179,7 +179,7 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 	var of []*client // for each symbol, the client to ask about it
 	var failed error
 	for _, c := range asked.clients {
-		all, err := s.symbolsWhenRead(ctx, c, word)
+		all, err := s.workspaceSymbols(ctx, c, word)
 		if ctx.Err() != nil {
 			return tool.SymbolPosition{}, nil, context.Cause(ctx)
 		}
@@ -225,20 +225,6 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 // deeper in root than in than.
 func nearer(file, root, than string) bool {
 	return within(root, file) && (!within(than, file) || len(root) > len(than))
-}
-
-// symbolsWhenRead requests symbols from one server. A server that still reads its project
-// may not know them yet; an empty answer is then requested again.
-func (s *Servers) symbolsWhenRead(ctx context.Context, c *client, word string) ([]tool.SymbolPosition, error) {
-	for {
-		all, err := s.workspaceSymbols(ctx, c, word)
-		if err != nil || len(all) > 0 || len(c.work()) == 0 || c.opt.Now().Sub(c.began) > youth {
-			return all, err
-		}
-		if err := c.opt.Sleep(ctx, youthAgain); err != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
 }
 
 // shownNames is how many of several symbols are listed.

@@ -122,7 +122,7 @@ var (
 var (
 	errUntrusted = errors.New("this folder is not trusted")
 	errNoServer  = errors.New("no language server knows this file")
-	errOver      = errors.New("the session has ended: no language server is asked")
+	errOver      = errors.New("the session has ended")
 )
 
 // AbsentError means that a server is not installed.
@@ -224,6 +224,11 @@ func (s *Servers) serversFor(file string) []*managedServer {
 		out = append(out, s.managed[k])
 	}
 	return out
+}
+
+// Serves reports whether a server looks at a file, or will when it has started.
+func (s *Servers) Serves(path string) bool {
+	return !s.closed() && slices.ContainsFunc(s.serversFor(s.abs(path)), (*managedServer).able)
 }
 
 // concerned returns the servers that must be told of a changed file: those that know it,
@@ -337,7 +342,7 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	said := &tail{}
 	// It belongs to the managed server: it continues when the call that started it ends.
 	proc, err := s.opt.Start.Start(context.WithoutCancel(ctx), process.Program{
-		Path: argv[0], Args: argv[1:], Dir: dir, Apart: apart, Env: slices.Concat(closedGit, []string{process.NoByteCode}, srv.Env), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
+		Path: argv[0], Args: argv[1:], Dir: dir, Apart: apart, Env: append(slices.Clip(closedGit), process.NoByteCode), Pipes: true, Stderr: said, Confine: readable(s.opt.Confine, argv[0]),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)

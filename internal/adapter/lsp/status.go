@@ -131,7 +131,7 @@ func (s *Servers) Missing() []string {
 		s.mu.Lock()
 		if !s.reported[absent.Name] {
 			s.reported[absent.Name] = true
-			out = append(out, fmt.Sprintf("what an edit breaks is seen at once only in its syntax: the language server %s is not installed; to have it: %s", absent.Name, absent.Install))
+			out = append(out, fmt.Sprintf("the language server %s is not installed: less of what an edit breaks is found at once; to have it: %s", absent.Name, absent.Install))
 		}
 		s.mu.Unlock()
 	}

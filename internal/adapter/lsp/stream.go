@@ -25,9 +25,9 @@ const (
 // Errors of the framing. Each ends the connection.
 var (
 	errHuge   = errors.New("the server sent a message of over 64 MB")
-	errFrames = errors.New("the server does not speak the protocol: what it sends has no Content-Length")
+	errFrames = errors.New("the server does not speak the protocol: its messages have no Content-Length")
 	errBad    = errors.New("the server does not speak the protocol: its messages are not JSON-RPC")
-	errUnread = errors.New("the server does not read what it is sent")
+	errUnread = errors.New("the server does not read its input")
 	errClosed = errors.New("the connection to the server is closed")
 )
 

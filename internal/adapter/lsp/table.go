@@ -39,10 +39,6 @@ type Server struct {
 	// Pull means that pawl announces that it can pull diagnostics. Some servers then no
 	// longer push them.
 	Pull bool
-	// PullDynamic means that pulling may also be registered later.
-	PullDynamic bool
-	// Env are variables added to its environment, as NAME=value.
-	Env []string
 	// Group is the name of a group of alternatives: the first one that is installed
 	// is used.
 	Group string

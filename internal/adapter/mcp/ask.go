@@ -73,9 +73,12 @@ func (s *Servers) SignIn(ctx context.Context, name string) error {
 	case !p.srv.SignsIn():
 		return fmt.Errorf("an Authorization header is configured for %s, which is sent as it is", name)
 	case s.opt.SignIn == nil:
-		return errors.New("nobody is there to sign in")
+		return errors.New("there is nobody who could sign in")
 	}
 	u, err := address(p.srv.URL)
+	if err == nil {
+		err = p.srv.OAuth.check()
+	}
 	if err != nil {
 		return err
 	}

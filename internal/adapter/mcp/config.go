@@ -41,6 +41,9 @@ type Server struct {
 	Sandbox  string
 	Hosts    []string
 	Disabled bool
+	// Defaults means that the server gets its own defaults where it asks for something and
+	// nobody is there, if it has one for each field.
+	Defaults bool
 	// Problem is the reason why the server cannot be used, or "".
 	Problem string
 
@@ -56,7 +59,7 @@ type Server struct {
 const callTime = 5 * time.Minute
 
 // Entry is a server in a file, in Claude Code's form, with the key names of other agents.
-// Sandbox and Hosts are pawl's own.
+// Sandbox, Hosts and Defaults are pawl's own.
 type Entry struct {
 	Type     string            `json:"type,omitempty"`
 	Command  Command           `json:"command,omitempty"`
@@ -67,6 +70,7 @@ type Entry struct {
 	HTTPURL  string            `json:"httpUrl,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
 	Timeout  int64             `json:"timeout,omitempty"` // milliseconds
+	Defaults bool              `json:"acceptDefaults,omitempty"`
 	Disabled bool              `json:"disabled,omitempty"`
 	Enabled  *bool             `json:"enabled,omitempty"` // false: disabled, as opencode and Codex write it
 	Sandbox  string            `json:"sandbox,omitempty"`
@@ -81,7 +85,7 @@ func (e Entry) off() bool { return e.Disabled || e.Enabled != nil && !*e.Enabled
 var entryKeys = unknown.Keys{
 	Guards: []string{"disabled", "sandbox", "hosts", "enabled", "disabledTools", "enabledTools", "includeTools", "excludeTools", "allowedTools", "tools"},
 	Others: []string{
-		"type", "transport", "command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "oauth",
+		"type", "transport", "command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "oauth", "acceptDefaults",
 		"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "description", "name", "note", "icon", "tags", "envFile", "gallery", "version",
 		"serverUrl", "environment", "env_vars", "http_headers", "env_http_headers", "bearer_token_env_var",
 		"startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "headersHelper", "authProviderType", "targetAudience", "targetServiceAccount",
@@ -101,7 +105,7 @@ func unkept(raw json.RawMessage) error {
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		same := func(g string) bool { return strings.EqualFold(g, k) }
 		if slices.ContainsFunc(entryKeys.Guards, same) && !slices.ContainsFunc(kept, same) && limits(keys[k]) {
-			return fmt.Errorf("it has %s, which pawl cannot keep to: remove it, and deny its tools with a rule, mcp__SERVER__TOOL", k)
+			return fmt.Errorf("it has %s, which pawl cannot enforce: remove it, and deny its tools with a rule, mcp__SERVER__TOOL", k)
 		}
 	}
 	return entryKeys.Every("an MCP server", maps.Keys(keys))
@@ -126,7 +130,7 @@ func limits(list json.RawMessage) bool {
 
 // OAuth is how a person signs in to a server; the zero value is right for most.
 type OAuth struct {
-	ClientID     string   `json:"clientId,omitempty"` // if pawl is registered already
+	ClientID     string   `json:"clientId,omitempty"` // if pawl is registered already, or the https address of a client metadata document
 	ClientSecret string   `json:"clientSecret,omitempty"`
 	CallbackPort int      `json:"callbackPort,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"` // to ask for besides those that the server names
@@ -193,7 +197,7 @@ var validName = lazyregexp.New(`^[A-Za-z0-9](?:_?[A-Za-z0-9-])*$`)
 // CheckName returns an error for a name that a server cannot have.
 func CheckName(name string) error {
 	if len(name) > 40 || !validName().MatchString(name) {
-		return fmt.Errorf("%q cannot be a server's name: letters, digits, - and single _, at most 40", name)
+		return fmt.Errorf("%q is not a server name: use at most 40 letters, digits, - and single _", name)
 	}
 	return nil
 }
@@ -222,13 +226,13 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 		s.Problem = "its configuration cannot be read: " + err.Error()
 		return s
 	}
-	s.Disabled, s.Sandbox, s.Hosts = e.off(), e.Sandbox, e.Hosts
+	s.Disabled, s.Sandbox, s.Hosts, s.Defaults = e.off(), e.Sandbox, e.Hosts, e.Defaults
 	if err := unkept(raw); err != nil {
 		s.Problem = err.Error()
 		return s
 	}
 	if project {
-		s.Sandbox, s.Hosts = "", nil // a folder cannot decide how it is confined
+		s.Sandbox, s.Hosts, s.Defaults = "", nil, false // a folder cannot decide how it is confined, and what is answered
 	}
 	if e.Timeout > 0 {
 		s.Timeout = time.Duration(min(e.Timeout, int64(time.Hour/time.Millisecond))) * time.Millisecond
@@ -422,7 +426,7 @@ func (s Server) Runs() string {
 		u.RawQuery, u.Fragment = "", ""
 		return u.String()
 	}
-	return "of a form that is not known"
+	return "of an unknown form"
 }
 
 // secretName matches the names of variables with secrets.

@@ -44,11 +44,13 @@ func TestConformanceClient(t *testing.T) {
 	if scenario == "auth/client-credentials-basic" { // a person who knows the service knows its issuer
 		oauth.Grant, oauth.Issuer = asService, issuerOf(t, url)
 	}
+	if scenario == "auth/basic-cimd" {
+		oauth.ClientID = "https://conformance-test.local/client-metadata.json"
+	}
 	s := New(Options{
 		Root: t.TempDir(), Pins: NewPins(""), Version: "test", Wait: time.Minute, Grants: Grants{Dir: t.TempDir()}, SignIn: browser(),
-		Servers:        []Server{{Name: "suite", Transport: "http", URL: url, start: []string{url}, OAuth: oauth}},
-		ClientDocument: "https://conformance-test.local/client-metadata.json",
-		Confine:        func(Server) process.Confine { return process.Free },
+		Servers: []Server{{Name: "suite", Transport: "http", URL: url, start: []string{url}, OAuth: oauth}},
+		Confine: func(Server) process.Confine { return process.Free },
 	})
 	defer http.DefaultClient.CloseIdleConnections()
 	defer s.Close()

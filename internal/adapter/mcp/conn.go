@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,6 @@ import (
 const (
 	maxMessage = 16 << 20 // one message
 	maxLog     = 32 << 10 // of the server's log, the end
-	maxPages   = 50       // of a list
 	maxNoise   = 4 << 10  // of a log line that is not a message
 )
 
@@ -43,13 +43,15 @@ const classic = "2025-11-25"
 
 // conn is a connection to a running server.
 type conn struct {
-	name  string
-	ss    *sdk.ClientSession
-	proc  process.Process // nil: it is remote
-	log   *tail
-	began time.Time
-	gone  chan struct{} // closed when no more answers come
-	end   func()        // ends its streams
+	name string
+	// defaults answer the server's questions where nobody is there
+	defaults bool
+	ss       *sdk.ClientSession
+	proc     process.Process // nil: it is remote
+	log      *tail
+	began    time.Time
+	gone     chan struct{} // closed when no more answers come
+	end      func()        // ends its streams
 
 	mu       sync.Mutex
 	progress map[string]func(string) // by token
@@ -77,7 +79,7 @@ func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err
 		return nil, e
 	}
 	if srv.Transport == "stdio" && s.opt.Confine(srv).Level != process.Unconfined {
-		err = fmt.Errorf("%w (it runs in the sandbox; a server that needs more stands in your own configuration: pawl mcp add %s -- …)", err, srv.Name)
+		err = fmt.Errorf("%w (it runs in the sandbox; to let it do more, add it to your own configuration: pawl mcp add %s -- …)", err, srv.Name)
 	}
 	return nil, err
 }
@@ -94,7 +96,7 @@ func versions(srv Server) []string {
 var errStart = errors.New("it cannot be started")
 
 func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail) (*conn, error) {
-	c := &conn{name: srv.Name, log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
+	c := &conn{name: srv.Name, defaults: srv.Defaults, log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
 	transport, err := s.transport(srv, c)
 	if err != nil {
 		return nil, err
@@ -249,45 +251,21 @@ func (c *conn) list(ctx context.Context) (l listed, err error) {
 	}
 	l.instructions = init.Instructions
 	if init.Capabilities.Tools != nil {
-		err = pages(ctx, func(cursor string) (string, int, error) {
-			page, err := c.ss.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
-			if err != nil {
-				return "", 0, err
-			}
-			for _, t := range page.Tools {
-				if err := l.add("tool", t.Name, toolDescription{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations}); err != nil {
-					return "", 0, err
-				}
-			}
-			return page.NextCursor, len(l.items), nil
+		err = each(c.ss.Tools(ctx, nil), func(t *sdk.Tool) error {
+			return l.add("tool", t.Name, toolDescription{Title: t.Title, Description: t.Description, Schema: t.InputSchema, Annotations: t.Annotations})
 		})
 	}
 	if err == nil && init.Capabilities.Prompts != nil {
-		err = optional(pages(ctx, func(cursor string) (string, int, error) {
-			page, err := c.ss.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
-			if err != nil {
-				return "", 0, err
-			}
-			for _, p := range page.Prompts {
-				if err := l.add("prompt", p.Name, promptDescription{p.Title, p.Description, p.Arguments}); err != nil {
-					return "", 0, err
-				}
-			}
-			return page.NextCursor, len(l.items), nil
+		err = optional(each(c.ss.Prompts(ctx, nil), func(p *sdk.Prompt) error {
+			return l.add("prompt", p.Name, promptDescription{p.Title, p.Description, p.Arguments})
 		}))
 	}
 	if err == nil && init.Capabilities.Resources != nil {
-		err = optional(pages(ctx, func(cursor string) (string, int, error) {
-			page, err := c.ss.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
-			if err != nil {
-				return "", 0, err
+		err = optional(each(c.ss.Resources(ctx, nil), func(r *sdk.Resource) error {
+			if uri := visible(r.URI); uri == r.URI && len(uri) <= 300 && len(l.resources) < maxResources && !strings.ContainsAny(uri, " \t\n\"") {
+				l.resources = append(l.resources, uri)
 			}
-			for _, r := range page.Resources {
-				if uri := visible(r.URI); uri == r.URI && len(uri) <= 300 && len(l.resources) < maxResources && !strings.ContainsAny(uri, " \t\n\"") {
-					l.resources = append(l.resources, uri)
-				}
-			}
-			return page.NextCursor, len(l.resources), nil
+			return nil
 		}))
 	}
 	if ctx.Err() != nil {
@@ -305,19 +283,21 @@ func (l *listed) add(kind, name string, said any) error {
 	return err
 }
 
-// pages reads the pages of a list until there are more than maxItems items.
-func pages(ctx context.Context, next func(cursor string) (string, int, error)) error {
-	cursor := ""
-	for range maxPages {
-		more, n, err := next(cursor)
+// each calls take for the items of a server's list, until there are more than maxItems.
+func each[T any](list iter.Seq2[*T, error], take func(*T) error) error {
+	n := 0
+	for item, err := range list {
+		if err == nil {
+			err = take(item)
+		}
 		if err != nil {
 			return err
 		}
-		if cursor = more; cursor == "" || n > maxItems {
+		if n++; n > maxItems {
 			break
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // optional returns nil for an error that the server itself answered with.

@@ -142,16 +142,32 @@ func (c *conn) decline(p *sdk.ElicitParams, why string) *sdk.ElicitResult {
 	return &sdk.ElicitResult{Action: "decline"}
 }
 
+// unanswered answers a form where nobody is there: with the server's own defaults if the
+// person configured that and each field has one, otherwise it declines. The result of the
+// call says so.
+func (c *conn) unanswered(p *sdk.ElicitParams, fields map[string]field, why error) *sdk.ElicitResult {
+	content := map[string]any{}
+	for name, f := range fields {
+		var v any
+		if !c.defaults || len(f.Default) == 0 || json.Unmarshal(f.Default, &v) != nil {
+			return c.decline(p, why.Error())
+		}
+		content[name] = v
+	}
+	c.decline(p, why.Error()+", so it got its defaults (acceptDefaults)")
+	return &sdk.ElicitResult{Action: "accept", Content: content}
+}
+
 // elicit asks the person a server's question. The question names the server,
 // and an empty answer sends the server nothing. A request to open an address is
 // declined.
 func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	who := c.person()
 	if p.Mode == "url" {
-		return c.decline(p, "it wants an address opened, which pawl does not do: "+cut(visible(p.URL), 300)), nil
+		return c.decline(p, "it asks to open an address, which pawl does not do: "+cut(visible(p.URL), 300)), nil
 	}
 	if who == nil {
-		return c.decline(p, "it cannot be told whose call it is for"), nil
+		return c.decline(p, "it does not belong to one call"), nil
 	}
 	var schema struct {
 		Properties map[string]field `json:"properties"`
@@ -181,7 +197,7 @@ func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResu
 		text, options := f.question(head, name)
 		answer, err := who.Question(ctx, text, options)
 		if errors.Is(err, tool.ErrNobody) {
-			return c.decline(p, err.Error()), nil
+			return c.unanswered(p, schema.Properties, err), nil
 		}
 		if err != nil { // the call ended
 			return &sdk.ElicitResult{Action: "cancel"}, nil

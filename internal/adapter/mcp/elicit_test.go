@@ -55,19 +55,7 @@ func TestElicit(t *testing.T) {
 		"no":           {`{"type":"object","properties":{}}`, "go on?", []string{"maybe"}, `decline null`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := func() *sdk.Server {
-				s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
-				s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-					got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: c.message, RequestedSchema: json.RawMessage(c.schema)})
-					if err != nil {
-						return nil, err
-					}
-					raw, err := json.Marshal(got.Content)
-					return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %s", got.Action, raw)}}}, err
-				})
-				return s
-			}
-			w := newWorld(t, map[string]func(*fakeProcess){"s": serve(s)})
+			w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server { return asker(c.message, c.schema) })})
 			set, _ := w.offer(t)
 			of, _ := set.Find("mcp__s__ask")
 			who := &answers{say: c.say}
@@ -85,4 +73,51 @@ func TestElicit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// SPEC 17.1: where nobody is there, a server gets its own defaults only if the person
+// configured that, and only if each field has one; the result says so.
+func TestDefaultsWithoutPerson(t *testing.T) {
+	const all = `{"type":"object","properties":{"n":{"type":"integer","default":7},"ok":{"type":"boolean","default":true},"who":{"type":"string","enum":["ann","bob"],"default":"bob"}},"required":["n"]}`
+	for name, c := range map[string]struct {
+		schema string
+		off    bool
+		want   string
+	}{
+		"each has one": {all, false, `accept {"n":7,"ok":true,"who":"bob"}` + "\n" + `[the server asked "details", and got no answer: nobody is there to answer, so it got its defaults (acceptDefaults)]`},
+		"not said":     {all, true, "decline null\n" + unanswered},
+		"one has none": {strings.Replace(all, `,"default":true`, "", 1), false, "decline null\n" + unanswered},
+		"no field":     {`{"type":"object","properties":{}}`, false, "decline null\n" + unanswered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server { return asker("details", c.schema) })})
+			w.conf[0].Defaults = !c.off
+			w.open(t)
+			set, _ := w.offer(t)
+			of, _ := set.Find("mcp__s__ask")
+			if r, err := of.Run(t.Context(), tool.Env{}, json.RawMessage(`{}`)); err != nil || r.Text != c.want {
+				t.Errorf("%q, %v", r.Text, err)
+			}
+		})
+	}
+	for _, project := range []bool{false, true} {
+		got, err := Parse("f", []byte(`{"mcpServers":{"s":{"command":"x","acceptDefaults":true}}}`), project, func(string) string { return "" })
+		if err != nil || len(got) != 1 || got[0].Problem != "" || got[0].Defaults == project {
+			t.Errorf("project %v: %+v, %v", project, got, err)
+		}
+	}
+}
+
+// asker is a server that asks for something of this schema.
+func asker(message, schema string) *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
+	s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: message, RequestedSchema: json.RawMessage(schema)})
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(got.Content)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %s", got.Action, raw)}}}, err
+	})
+	return s
 }

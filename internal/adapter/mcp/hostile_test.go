@@ -131,7 +131,7 @@ func TestRestarts(t *testing.T) {
 	for range 10 {
 		r, _ = call(t, t.Context(), set, "mcp__s__go", `{}`)
 	}
-	if !strings.Contains(r.Text, "not started any more") || !strings.Contains(r.Text, "bad licence") {
+	if !strings.Contains(r.Text, "not started again") || !strings.Contains(r.Text, "bad licence") {
 		t.Error(r.Text)
 	}
 	if got := w.start.starts(); got > 2*(3+2) {
@@ -213,7 +213,7 @@ func TestSaid(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	told := strings.Join(notes, "\n")
-	for _, want := range []string{"tool list of the MCP server a", "tool wide of", "tool c of the MCP server a_b is not offered: its name can be taken for that of mcp__a__b_c", "tool:deep refused", "with space", "twice"} {
+	for _, want := range []string{"tool list of the MCP server a", "tool wide of", "tool c of the MCP server a_b is not offered: its name is too similar to that of mcp__a__b_c", "tool:deep refused", "with space", "twice"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not told: %s", want, told)
 		}

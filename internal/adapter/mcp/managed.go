@@ -59,13 +59,19 @@ func (p *managedServer) known() *Accepted {
 	return p.accepted
 }
 
-// begin reports whether the caller must run learn now: true at the first call, and again after stop.
-func (p *managedServer) begin() bool {
+// learnOnce starts, in the background, a server whose tools are not known yet: at the
+// first call, and again after stop.
+func (p *managedServer) learnOnce() {
+	if p.known() != nil {
+		return
+	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	was := p.begun
 	p.begun = true
-	return !was
+	p.mu.Unlock()
+	if !was {
+		p.s.work.Go(func() { p.learn(p.s.life) })
+	}
 }
 
 // learn starts a server whose tools are not known yet.
@@ -79,17 +85,25 @@ func (p *managedServer) learn(ctx context.Context) {
 	}
 }
 
-// settled waits until learn is finished. It returns false if ctx ends before that.
+// settled waits until learn, if it runs, is finished. It returns false if ctx ends before
+// that.
 func (p *managedServer) settled(ctx context.Context) bool {
 	p.mu.Lock()
-	learned := p.learned
+	begun, learned := p.begun, p.learned
 	p.mu.Unlock()
+	if !begun {
+		return true
+	}
 	select {
 	case <-learned:
-		return true
 	case <-ctx.Done():
-		return false
+		select {
+		case <-learned: // both: the server was quick enough
+		default:
+			return false
+		}
 	}
+	return true
 }
 
 // get returns the connection to the running server, and starts one if there is none.
@@ -119,7 +133,7 @@ func (p *managedServer) get(ctx context.Context) (*conn, error) {
 		if starting == nil {
 			wait, ok := p.restarts.Wait(p.s.opt.Now())
 			if !ok {
-				err := fmt.Errorf("it is not started any more, after %d failures in a row: %w; the person can start it with /mcp restart %s", p.restarts.Failures(), p.broken, p.srv.Name)
+				err := fmt.Errorf("it is not started again after %d failures in a row: %w; the person can start it with /mcp restart %s", p.restarts.Failures(), p.broken, p.srv.Name)
 				p.mu.Unlock()
 				return nil, err
 			}
@@ -260,7 +274,7 @@ func (p *managedServer) held(key string) string {
 			return "the server does not have it any more"
 		}
 	}
-	return "what the server says of it is not what was accepted; the person is asked to look: pawl mcp accept " + p.srv.Name
+	return "its description changed since it was accepted; the person can look at it: pawl mcp accept " + p.srv.Name
 }
 
 // buryLocked drops a server that has ended. How long it ran decides how soon it may be

@@ -48,11 +48,8 @@ type Options struct {
 	Grants Grants
 	SignIn *SignIn
 	// Inside, if set, reaches the servers inside the program that drives pawl.
-	Inside Inside
-	// ClientDocument, if set, is the address that describes pawl to authorization
-	// servers.
-	ClientDocument string
-	Version        string
+	Inside  Inside
+	Version string
 	// HTTP, if set, sends the requests; for tests.
 	HTTP http.RoundTripper
 	Now  func() time.Time
@@ -107,18 +104,20 @@ func New(o Options) *Servers {
 // their tools can be offered.
 func (s *Servers) Begin() {
 	for _, p := range s.managed {
-		if p.known() == nil && p.begin() {
-			s.work.Go(func() { p.learn(s.life) })
-		}
+		p.learnOnce()
 	}
 }
 
-// Settle waits, at most for the duration most, until the tools of all servers are known.
-// It returns the names of the servers whose tools are still unknown.
+// Settle waits, at most for the duration most, until the tools of all servers are known
+// that Begin started. It returns the names of the servers that are still starting.
 func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string) {
+	return settle(ctx, most, s.managed...)
+}
+
+func settle(ctx context.Context, most time.Duration, of ...*managedServer) (slow []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for _, p := range s.managed {
+	for _, p := range of {
 		if p.known() == nil && !p.settled(ctx) {
 			slow = append(slow, p.srv.Name)
 		}

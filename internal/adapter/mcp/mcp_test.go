@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -18,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -170,8 +174,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	for name, want := range map[string]string{
-		"c": "", "d": "the environment has no NONE", "e": `its type "ws" is not known`, "f": "neither a command nor an address", "g__h": "cannot be a server's name",
-		"i_": "cannot be a server's name", "j": "without credentials", "k": "", "l": "cannot be read", "m": "line end",
+		"c": "", "d": "the environment has no NONE", "e": `its type "ws" is not known`, "f": "neither a command nor an address", "g__h": "is not a server name",
+		"i_": "is not a server name", "j": "without credentials", "k": "", "l": "cannot be read", "m": "line end",
 	} {
 		if got := byName[name].Problem; want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -270,6 +274,72 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// SPEC 17.1: the tools of a server that is still starting can be searched and called; both
+// wait for it. Those of a server that does not start are refused with its reason.
+func TestStillStarting(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(*fakeProcess) // what the slow server does when it goes on
+		why  string
+	}{
+		{"it starts", usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return textOf(id, "went") }), ""},
+		{"it fails", func(p *fakeProcess) { _, _ = io.WriteString(p.stderr, "Error: no database\n") }, "The MCP server slow is not available: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				goOn := make(chan struct{})
+				w := newWorld(t, map[string]func(*fakeProcess){
+					"quick": serve(greeter),
+					"slow":  func(p *fakeProcess) { <-goOn; c.end(p) },
+				})
+				w.opt.Wait = firstWait
+				set, notes := w.offer(t)
+				if got := strings.Join(set.Names(), " "); got != "mcp_search mcp_call mcp__quick__greet mcp__quick__shape" {
+					t.Fatal(got)
+				}
+				if !strings.Contains(set[0].Spec.Doc, "slow (starting; a search waits for it)") || len(notes) != 1 || !strings.Contains(notes[0], "still starting: slow.") {
+					t.Errorf("%q, %q", set[0].Spec.Doc, notes)
+				}
+				if _, why, ok := w.Late(t.Context(), "mcp__quick__none"); why != "" || ok {
+					t.Errorf("a tool that no server has: %q", why)
+				}
+				began := time.Now()
+				if _, why, ok := w.Late(t.Context(), "mcp__slow__go"); ok || !strings.Contains(why, "it did not answer within 30s") {
+					t.Errorf("it waits for ever: %q", why)
+				} else if waited := time.Since(began); waited > startTime+listTime {
+					t.Error(waited)
+				}
+				_ = w.Close()
+				w.open(t)
+				w.opt.Wait = firstWait
+				if set, _ = w.offer(t); len(set) != 4 {
+					t.Fatal(set.Names())
+				}
+				var asked sync.WaitGroup
+				asked.Go(func() {
+					r, err := call(t, t.Context(), set, "mcp_search", `{"query":"goes"}`)
+					if found := strings.HasPrefix(r.Text, "mcp__slow__go\n"); err != nil || found != (c.why == "") {
+						t.Errorf("search: %q, %v", r.Text, err)
+					}
+				})
+				asked.Go(func() {
+					of, why, ok := w.Late(t.Context(), "mcp__slow__go")
+					if ok != (c.why == "") || !strings.Contains(why, c.why) || ok && of.Kind != tool.Exec {
+						t.Errorf("%v, %q", ok, why)
+					}
+				})
+				synctest.Wait()
+				close(goOn)
+				asked.Wait()
+				if name, args, ok := set[1].StandsFor(json.RawMessage(`{"name":"mcp__slow__go","arguments":{"n":1}}`)); !ok || name != "mcp__slow__go" || string(args) != `{"n":1}` {
+					t.Errorf("mcp_call does not stand for it: %s %s", name, args)
+				}
+				_ = w.Close()
+			})
+		})
+	}
+}
+
 // SPEC 17.1: servers of other agents' settings, in the shapes of their
 // documentation.
 func TestForeign(t *testing.T) {
@@ -337,7 +407,7 @@ func TestForeign(t *testing.T) {
 func TestLimitsOfServers(t *testing.T) {
 	for keys, want := range map[string]string{
 		`"disable": true`: "disable (did you mean disabled?)", `"Disabled ": true`: "Disabled ", `"sandbx": "workspace"`: "sandbx (did you mean sandbox?)",
-		`"excludeTools": ["x"]`: "excludeTools, which pawl cannot keep", `"includeTools": ["x"]`: "includeTools", `"disabledTools": ["x"]`: "disabledTools",
+		`"excludeTools": ["x"]`: "excludeTools, which pawl cannot enforce", `"includeTools": ["x"]`: "includeTools", `"disabledTools": ["x"]`: "disabledTools",
 		`"tools": ["x"]`: "tools", `"tools": {"x": {"approval_mode": "prompt"}}`: "tools", `"blockedTools": []`: "blockedTools", `"readOnly": true`: "readOnly",
 		`"argz": ["--read-only"]`: "argz (did you mean args?)", `"network": "none"`: "network",
 		`"tools": ["*"]`: "", `"tools": {"x": {"approval_mode": "approve"}}`: "", `"excludeTools": []`: "", `"DISABLED": true`: "", `"alwaysAllow": ["x"], "description": "d"`: "",

@@ -16,19 +16,29 @@ import (
 // firstWait is how long a first request waits for servers whose tools are not known yet.
 const firstWait = 3 * time.Second
 
+// lateWait is how long a call or a search waits for servers that are still starting: as
+// long as a start may take.
+const lateWait = startTime + listTime
+
 // share is the percentage of a model's window that schemas may use. Beyond it the model
 // gets two tools instead: one finds tools, the other calls them.
 const share = 10
 
 // Offer returns the tools that a model is offered, and notes about them, each only once.
 // With wait, it starts the servers whose tools are not known yet, and waits for them, at
-// most Options.Wait.
+// most Options.Wait. The tools of a server that needs longer can be searched and called
+// (Late): a search, or a call, waits for it.
 func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, []string) {
 	var notes []string
+	most := time.Duration(0)
 	if wait {
 		s.Begin()
-		if slow := s.Settle(ctx, s.opt.Wait); len(slow) > 0 && ctx.Err() == nil {
-			notes = append(notes, "MCP servers that have not answered yet: "+strings.Join(slow, ", ")+". Their tools join when the conversation is made shorter, or with /mcp reload.")
+		most = s.opt.Wait
+	}
+	slow := s.Settle(ctx, most)
+	if len(slow) > 0 && ctx.Err() == nil {
+		if n := "MCP servers that are still starting: " + strings.Join(slow, ", ") + ". The model can search for their tools; a call waits for the server."; s.once(n) {
+			notes = append(notes, n)
 		}
 	}
 	set, left := s.Tools()
@@ -41,13 +51,51 @@ func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, [
 	for _, t := range set {
 		size += len(t.Spec.Name) + len(t.Spec.Doc) + len(t.Spec.Schema)
 	}
-	if size <= cmp.Or(m.Window, 128_000)*4*share/100 { // four bytes are about a token
+	if size > cmp.Or(m.Window, 128_000)*4*share/100 { // four bytes are about a token
+		for i := range set {
+			set[i].Hidden = true
+		}
+	} else if len(slow) == 0 {
 		return set, notes
 	}
-	for i := range set {
-		set[i].Hidden = true
+	return append(tool.Set{s.search(set, slow), s.through(set)}, set...), notes
+}
+
+// Late returns a tool that was not known when the model's tools were listed. It waits for
+// a server that is still starting, at most lateWait. why is the reason if a tool of a
+// server cannot be called, "" if no server has that name.
+func (s *Servers) Late(ctx context.Context, name string) (t tool.Tool, why string, ok bool) {
+	p := s.serverOf(name)
+	if p == nil {
+		return t, "", false
 	}
-	return append(tool.Set{s.search(set), through(set)}, set...), notes
+	first := p.known() == nil
+	p.learnOnce()
+	if slow := settle(ctx, lateWait, p); len(slow) > 0 {
+		return t, "The MCP server " + p.srv.Name + " is still starting: call its tool again later, or do the task without it.", false
+	}
+	set, _ := s.Tools()
+	if t, ok = set.Find(name); ok {
+		return t, "", true
+	}
+	st := p.status()
+	switch {
+	case st.State == "failed" && first:
+		why = fmt.Sprintf("The MCP server %s is not available: %s. Do the task without it, or say what is missing.", p.srv.Name, st.Why)
+	case first:
+		why = fmt.Sprintf("The MCP server %s has no such tool, or none that was accepted: %s. Find the names of its tools with mcp_search.", p.srv.Name, cut(visible(name), 100))
+	}
+	return t, why, false
+}
+
+// serverOf returns the server that a tool's name for the model belongs to, or nil.
+func (s *Servers) serverOf(tool string) *managedServer {
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	server, _, named := strings.Cut(rest, "__")
+	if !ok || !named {
+		return nil
+	}
+	return s.find(server)
 }
 
 // once reports whether a text was not reported before.
@@ -74,8 +122,9 @@ type searchIn struct {
 	Query string `json:"query" doc:"words of what you need, such as: create issue; or the exact name of a tool"`
 }
 
-// search returns the tool that finds tools by words and returns their schemas.
-func (s *Servers) search(set tool.Set) tool.Tool {
+// search returns the tool that finds tools by words and returns their schemas. It waits
+// for the servers that are still starting.
+func (s *Servers) search(set tool.Set, slow []string) tool.Tool {
 	names := map[string]int{}
 	for _, t := range set {
 		parts := strings.SplitN(t.Spec.Name, "__", 3)
@@ -85,11 +134,26 @@ func (s *Servers) search(set tool.Set) tool.Tool {
 	for n, c := range names {
 		servers = append(servers, fmt.Sprintf("%s (%d tools)", n, c))
 	}
+	for _, n := range slow {
+		servers = append(servers, n+" (starting; a search waits for it)")
+	}
 	slices.Sort(servers)
 	t := tool.New("mcp_search", "Find tools of MCP servers: "+cut(strings.Join(servers, ", "), 1000)+". Returns names, descriptions and argument schemas of the best matches. Call what you found with mcp_call.",
 		func(tool.Env, searchIn) (tool.Footprint, error) { return tool.Footprint{}, nil },
-		func(_ context.Context, _ tool.Env, in searchIn) (tool.Result, error) {
-			return found(set, in.Query), nil
+		func(ctx context.Context, _ tool.Env, in searchIn) (tool.Result, error) {
+			if len(slow) == 0 {
+				return found(set, in.Query), nil
+			}
+			still := s.Settle(ctx, lateWait)
+			if ctx.Err() != nil {
+				return tool.Result{}, context.Cause(ctx)
+			}
+			all, _ := s.Tools()
+			r := found(all, in.Query)
+			if len(still) > 0 {
+				r.Text += "\n[still starting, and not searched: " + strings.Join(still, ", ") + "]"
+			}
+			return r, nil
 		})
 	t.Kind, t.ReadOnly, t.Repeatable, t.ListsTools = tool.Search, true, true, true
 	return t
@@ -136,7 +200,7 @@ func found(set tool.Set, query string) tool.Result {
 
 // through returns the tool that calls another one by name. The call is judged and run as
 // a call of that other tool.
-func through(set tool.Set) tool.Tool {
+func (s *Servers) through(set tool.Set) tool.Tool {
 	schema := `{"type":"object","properties":{"name":{"type":"string","description":"the name that mcp_search returned: mcp__server__tool"},"arguments":{"type":"object","description":"as its schema says"}},"required":["name"],"additionalProperties":false}`
 	spec := llm.ToolSpec{Name: "mcp_call", Doc: "Call a tool of an MCP server that mcp_search found.", Schema: json.RawMessage(schema)}
 	t := tool.Raw(spec, nil, func(_ context.Context, _ tool.Env, in json.RawMessage) (tool.Result, error) {
@@ -152,7 +216,7 @@ func through(set tool.Set) tool.Tool {
 	t.StandsFor = func(in json.RawMessage) (string, json.RawMessage, bool) {
 		name, args, err := inner(in)
 		_, ok := set.Find(name)
-		return name, args, err == nil && ok
+		return name, args, err == nil && (ok || s.serverOf(name) != nil) // Late finds it, or says why not
 	}
 	return t
 }

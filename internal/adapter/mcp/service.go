@@ -2,8 +2,11 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/auth/extauth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -16,6 +19,8 @@ const asService = "client_credentials"
 // check returns why the configuration of a sign-in cannot be used.
 func (o OAuth) check() error {
 	switch {
+	case o.documented() && (o.ClientSecret != "" || o.Grant != ""):
+		return errors.New("oauth.clientId is the address of a client metadata document: such a client has no secret and no grant of its own")
 	case o.Grant == "":
 		return nil
 	case o.Grant != asService:
@@ -24,6 +29,14 @@ func (o OAuth) check() error {
 		return fmt.Errorf("oauth.grant %s needs clientId, clientSecret and issuer: the one authorization server that gets the secret", asService)
 	}
 	return nil
+}
+
+// documented reports whether the client identifier is the address of a document that
+// describes the client: authorization servers that support these need no registration.
+// With the others, pawl registers itself.
+func (o OAuth) documented() bool {
+	u, err := url.Parse(o.ClientID)
+	return err == nil && u.Scheme == "https" && u.Host != "" && strings.Trim(u.Path, "/") != ""
 }
 
 // serve gets a token as a service. The token is only in memory: the secret gets another
@@ -40,7 +53,7 @@ func (a *signin) serve(ctx context.Context, req *http.Request, resp *http.Respon
 		return err
 	}
 	if err := flow.Authorize(ctx, req, resp); err != nil {
-		return fmt.Errorf("pawl did not get in as a service: %w", err)
+		return fmt.Errorf("the sign-in as a service failed: %w", err)
 	}
 	tokens, err := flow.TokenSource(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestService(t *testing.T) {
 		err    string
 	}{
 		"in":                 {},
-		"a wrong secret":     {change: func(o *OAuth) { o.ClientSecret = "s3cret-of-nobody" }, err: "did not get in as a service"},
+		"a wrong secret":     {change: func(o *OAuth) { o.ClientSecret = "s3cret-of-nobody" }, err: "the sign-in as a service failed"},
 		"another authority":  {change: func(o *OAuth) { o.Issuer = "https://issuer.example" }, err: "does not match"},
 		"no authority named": {change: func(o *OAuth) { o.Issuer = "" }, err: "needs clientId, clientSecret and issuer"},
 		"no secret":          {change: func(o *OAuth) { o.ClientSecret = "" }, err: "needs clientId, clientSecret and issuer"},
@@ -68,6 +68,45 @@ func TestService(t *testing.T) {
 			}
 			if files, err := os.ReadDir(dir); len(files) > 0 {
 				t.Errorf("%v %v", files, err)
+			}
+		})
+	}
+}
+
+// SPEC 17.1: a client identifier that is the address of a client metadata document is used
+// with the authorization servers that support it; with the others pawl registers itself.
+func TestClientDocument(t *testing.T) {
+	const document = "https://pawl.example/client.json"
+	for name, c := range map[string]struct {
+		id, secret string
+		supported  bool
+		client     string // that the authority knows
+		registers  bool
+		err        string
+	}{
+		"supported":            {id: document, supported: true, client: document},
+		"not supported":        {id: document, registers: true},
+		"with a secret":        {id: document, secret: "s3cret", supported: true, err: "such a client has no secret"},
+		"an ordinary id":       {id: "mine", supported: true, client: "mine"},
+		"an address without a": {id: "https://pawl.example", supported: true, client: "https://pawl.example"},
+		"not over https":       {id: "http://pawl.example/client.json", supported: true, client: "http://pawl.example/client.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAuthority(t)
+			a.client = c.client
+			a.bend = func(path string, doc map[string]any) {
+				if strings.HasSuffix(path, "oauth-authorization-server") {
+					doc["client_id_metadata_document_supported"] = c.supported
+				}
+			}
+			s := newSigner(t, a, t.TempDir(), browser())
+			s.managed[0].srv.OAuth = OAuth{ClientID: c.id, ClientSecret: c.secret}
+			err := s.SignIn(t.Context(), "s")
+			if (err == nil) != (c.err == "") || err != nil && (!strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), c.secret)) {
+				t.Fatal(err)
+			}
+			if got := slices.Contains(a.requests, "POST /register"); got != c.registers {
+				t.Errorf("registered: %v, %q", got, a.requests)
 			}
 		})
 	}

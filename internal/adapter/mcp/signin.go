@@ -39,7 +39,7 @@ const signInTime = 10 * time.Minute
 type SignInError struct{ Server, For string }
 
 func (e *SignInError) Error() string {
-	return "it wants you to sign in" + e.For + ": pawl mcp login " + e.Server
+	return "you have to sign in" + e.For + ": pawl mcp login " + e.Server
 }
 
 // signin is the right to call one server. It implements auth.OAuthHandler and
@@ -222,7 +222,7 @@ func (a *signin) signIn(ctx context.Context, req *http.Request, resp *http.Respo
 			})
 		},
 	}
-	if o := a.srv.OAuth; o.ClientID != "" {
+	if o := a.srv.OAuth; o.ClientID != "" && !o.documented() {
 		conf.PreregisteredClient = &oauthex.ClientCredentials{ClientID: o.ClientID}
 		if o.ClientSecret != "" {
 			conf.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: o.ClientSecret}
@@ -232,8 +232,8 @@ func (a *signin) signIn(ctx context.Context, req *http.Request, resp *http.Respo
 			ClientName: "pawl", RedirectURIs: []string{back}, GrantTypes: []string{"authorization_code", "refresh_token"},
 			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
 		}}
-		if a.s.opt.ClientDocument != "" {
-			conf.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: a.s.opt.ClientDocument}
+		if o.documented() {
+			conf.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: o.ClientID}
 		}
 	}
 	flow, err := auth.NewAuthorizationCodeHandler(conf)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -32,6 +33,8 @@ type authority struct {
 	bend func(path string, doc map[string]any)
 	// back, if set, changes where it sends the browser.
 	back func(u *url.URL, q url.Values)
+	// client is the client that it knows; "" is the one that registered.
+	client string
 
 	mu        sync.Mutex
 	challenge string
@@ -122,7 +125,7 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	defer a.mu.Unlock()
 	_ = r.ParseForm()
 	sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
-	ok := r.Form.Get("client_id") == "pawl-1" && r.Form.Get("resource") == a.URL+"/mcp"
+	ok := r.Form.Get("client_id") == cmp.Or(a.client, "pawl-1") && r.Form.Get("resource") == a.URL+"/mcp"
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
 		ok = ok && r.Form.Get("code") == "c0de" && base64.RawURLEncoding.EncodeToString(sum[:]) == a.challenge && r.Form.Get("redirect_uri") == a.redirect && a.resource == a.URL+"/mcp"
@@ -197,7 +200,7 @@ func browser() *SignIn {
 func TestSignIn(t *testing.T) {
 	a, dir := newAuthority(t), filepath.Join(t.TempDir(), "tokens")
 	_, notes := newSigner(t, a, dir, nil).Offer(t.Context(), modelOf(200_000), true)
-	if text := strings.Join(notes, "\n"); !strings.Contains(text, "the MCP server s cannot be used: it wants you to sign in: pawl mcp login s") {
+	if text := strings.Join(notes, "\n"); !strings.Contains(text, "the MCP server s cannot be used: you have to sign in: pawl mcp login s") {
 		t.Fatal(text)
 	}
 	if err := newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"); err != nil {
@@ -236,7 +239,7 @@ func TestSignIn(t *testing.T) {
 	}
 	// And where nothing renews it, the person is told.
 	a.good, a.refresh = "another", "another"
-	if r, err := call(t, t.Context(), set, "mcp__s__greet", `{"name":"x"}`); err != nil || !r.Error || !strings.Contains(r.Text, "it wants you to sign in: pawl mcp login s") {
+	if r, err := call(t, t.Context(), set, "mcp__s__greet", `{"name":"x"}`); err != nil || !r.Error || !strings.Contains(r.Text, "you have to sign in: pawl mcp login s") {
 		t.Errorf("%+v %v", r, err)
 	}
 	if had, err := s.SignOut(t.Context(), "s"); !had || err != nil {

@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // SPEC 17.1, 16.13: what a server says of all its tools reaches the model once, marked as
@@ -72,5 +75,36 @@ func TestTellingLines(t *testing.T) {
 	}
 	if !slices.Equal(telling([]string{"ERROR x"}), []string{"ERROR x"}) {
 		t.Error(fmt.Sprint(telling([]string{"ERROR x"})))
+	}
+}
+
+// SPEC 16.13: what a server claims of a tool's effects is known for questions, and changes
+// nothing else of the tool.
+func TestClaims(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		says *sdk.ToolAnnotations
+		want string
+	}{
+		{nil, ""},
+		{&sdk.ToolAnnotations{Title: "x"}, ""},
+		{&sdk.ToolAnnotations{ReadOnlyHint: true}, "its server says that it only reads"},
+		{&sdk.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &yes}, "its server says that it only reads"},
+		{&sdk.ToolAnnotations{DestructiveHint: &yes}, "its server says that it may destroy something"},
+		{&sdk.ToolAnnotations{DestructiveHint: &no}, "its server says that it only adds something"},
+	} {
+		w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server {
+			s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
+			s.AddTool(&sdk.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: c.says}, nil)
+			return s
+		})})
+		set, notes := w.offer(t)
+		if len(set) != 1 {
+			t.Fatal(notes)
+		}
+		fp, err := set[0].Footprint(tool.Env{}, json.RawMessage(`{}`))
+		if got := set[0]; err != nil || got.Claim != c.want || got.ReadOnly || got.Kind != tool.Exec || !fp.Unknown || got.Spec.Doc != "" {
+			t.Errorf("%+v: %+v, %+v, %v", c.says, got.Facts, fp, err)
+		}
 	}
 }

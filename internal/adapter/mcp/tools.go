@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -32,7 +34,7 @@ func (s *Servers) Tools() (set tool.Set, left []string) {
 			i, t, err := m.item, m.tool, m.err
 			if err == nil {
 				if other := taken[folded(t.Spec.Name)]; other != "" {
-					err = fmt.Errorf("its name can be taken for that of %s", other)
+					err = fmt.Errorf("its name is too similar to that of %s", other)
 				}
 			}
 			if err != nil {
@@ -122,8 +124,9 @@ func folded(name string) string {
 
 func (p *managedServer) tool(i trustItem) (tool.Tool, error) {
 	var said struct {
-		Description string          `json:"description"`
-		Schema      json.RawMessage `json:"schema"`
+		Description string               `json:"description"`
+		Schema      json.RawMessage      `json:"schema"`
+		Annotations *sdk.ToolAnnotations `json:"annotations"`
 	}
 	if err := json.Unmarshal(i.Said, &said); err != nil {
 		return tool.Tool{}, err
@@ -147,10 +150,26 @@ func (p *managedServer) tool(i trustItem) (tool.Tool, error) {
 		return p.call(ctx, env, i, in)
 	})
 	t.Check = checker(schema)
-	t.Facts = tool.Facts{Kind: tool.Exec}
+	t.Facts = tool.Facts{Kind: tool.Exec, Claim: claim(said.Annotations)}
 	t.Timeout = callTime
 	if p.srv.Timeout > 0 {
 		t.Timeout = p.srv.Timeout
 	}
 	return t, nil
+}
+
+// claim returns what a server says of a tool's effects, for the question about a call; ""
+// if it says nothing. It gives no right.
+func claim(a *sdk.ToolAnnotations) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.ReadOnlyHint:
+		return "its server says that it only reads"
+	case a.DestructiveHint == nil:
+		return ""
+	case *a.DestructiveHint:
+		return "its server says that it may destroy something"
+	}
+	return "its server says that it only adds something"
 }

@@ -64,9 +64,9 @@ func (b Book) Keep(sort, text string, everywhere bool) error {
 	text = tidy(text)
 	switch {
 	case text == "":
-		return errors.New("there is nothing to keep: the text is empty")
+		return errors.New("the text is empty")
 	case len(text) > maxEntry:
-		return fmt.Errorf("%d bytes are too long to be kept, at most %d are: keep the one thing that matters", len(text), maxEntry)
+		return fmt.Errorf("a note of %d bytes is too long, the limit is %d: keep only what matters", len(text), maxEntry)
 	}
 	e := Entry{Dir: b.Dir, Time: b.Now(), Text: text, Sort: sort}
 	if everywhere {

@@ -109,7 +109,7 @@ func TestServe(t *testing.T) {
 	if res, err := http.Get("http://" + s.Addr() + "/debug"); err != nil || res.StatusCode != http.StatusNotFound {
 		t.Errorf("another path gives %v %v", res, err)
 	}
-	if _, err := Serve(s.Addr()); err == nil || !strings.Contains(err.Error(), "cannot be listened on") {
+	if _, err := Serve(s.Addr()); err == nil || !strings.Contains(err.Error(), "cannot be used to listen") {
 		t.Errorf("a taken address gives %v", err)
 	}
 }

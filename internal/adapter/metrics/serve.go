@@ -28,7 +28,7 @@ func Serve(addr string) (*Server, error) {
 	if err != nil {
 		return nil, &fault.Error{
 			Category: fault.Configuration, Err: err,
-			Message: "--metrics-addr " + addr + " cannot be listened on", Hint: "give a free address, such as 127.0.0.1:0",
+			Message: "--metrics-addr " + addr + " cannot be used to listen", Hint: "give a free address, such as 127.0.0.1:0",
 		}
 	}
 	s := &Server{addr: l.Addr()}

@@ -32,7 +32,7 @@ func TargetFrom(env func(string) string, version string) (t Target, ok bool, war
 	case "none":
 		return t, false, nil
 	default:
-		return t, false, []string{fmt.Sprintf("OTEL_TRACES_EXPORTER=%s is not known: pawl has otlp and none; no spans are sent", exporter)}
+		return t, false, []string{fmt.Sprintf("OTEL_TRACES_EXPORTER=%s is not supported, only otlp and none: no spans are sent", exporter)}
 	}
 	if t.URL = env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); t.URL == "" {
 		base := env("OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -46,7 +46,7 @@ func TargetFrom(env func(string) string, version string) (t Target, ok bool, war
 		return t, false, []string{"the collector's address in OTEL_EXPORTER_OTLP_ENDPOINT is not an http(s) URL: no spans are sent"}
 	}
 	if p := first(env, "PROTOCOL"); p != "" && p != "http/json" && p != "http/protobuf" {
-		warnings = append(warnings, fmt.Sprintf("OTEL_EXPORTER_OTLP_PROTOCOL=%s is not spoken: spans are sent to %s as http/json", p, u.Host))
+		warnings = append(warnings, fmt.Sprintf("OTEL_EXPORTER_OTLP_PROTOCOL=%s is not supported: spans are sent to %s as http/json", p, u.Host))
 	}
 	t.Timeout = 10 * time.Second
 	if s := first(env, "TIMEOUT"); s != "" {

@@ -114,10 +114,10 @@ func (s *source) blank(e repair.BuildError, name string) []fix {
 		if x, ok := n.(ast.Stmt); ok {
 			st = x
 		}
-		if d, ok := n.(*ast.DeclStmt); ok || i > 0 && statements(nodes[i-1]) != nil && slices.Contains(statements(nodes[i-1]), st) {
+		if d, ok := n.(*ast.DeclStmt); ok || i > 0 && slices.Contains(repair.Statements(nodes[i-1]), st) {
 			if _, assigns := st.(*ast.AssignStmt); d != nil || assigns {
 				end := s.at(st.End())
-				add(s.splice(end, end, "\n"+indentOf(s.text, s.at(st.Pos()))+"_ = "+name), "kept with `_ = "+name+"`")
+				add(s.splice(end, end, "\n"+repair.Indent(s.text, s.at(st.Pos()))+"_ = "+name), "kept with `_ = "+name+"`")
 			}
 		}
 	}
@@ -138,25 +138,6 @@ func (s *source) blank(e repair.BuildError, name string) []fix {
 	}
 	add(text[:from]+"_"+text[to:], "made `_`")
 	return out
-}
-
-// statements returns the list that a node holds.
-func statements(n ast.Node) []ast.Stmt {
-	switch x := n.(type) {
-	case *ast.BlockStmt:
-		return x.List
-	case *ast.CaseClause:
-		return x.Body
-	case *ast.CommClause:
-		return x.Body
-	}
-	return nil
-}
-
-// indentOf returns the white space before a position on its line.
-func indentOf(text string, at int) string {
-	line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
 func isBlank(e ast.Expr) bool {

@@ -282,3 +282,11 @@ func sentence(s string) string {
 	}
 	return upper(s)
 }
+
+// clip shortens a line for quoting, at a rune's end.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 160 {
+		return string(r[:160]) + "…"
+	}
+	return s
+}

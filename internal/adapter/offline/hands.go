@@ -46,12 +46,12 @@ type hands struct {
 	tools []string // what may be called; empty: not known
 
 	seen   map[string]string // content of files as this plan last saw or wrote them
-	origin map[string]*string
+	origin map[string]string
 	order  []string // keys of origin, in the order of their first change
 }
 
 func newHands(specs []llm.ToolSpec, stop func(ask) []llm.Result) *hands {
-	h := &hands{ask: stop, seen: map[string]string{}, origin: map[string]*string{}}
+	h := &hands{ask: stop, seen: map[string]string{}, origin: map[string]string{}}
 	for _, s := range specs {
 		h.tools = append(h.tools, s.Name)
 	}
@@ -104,7 +104,7 @@ func (h *hands) one(name string, args any) (string, error) {
 		return "", err
 	}
 	r := h.step(call(name, args))[0]
-	if unknown(r) && (name == "read" || name == "grep" || name == "glob" || name == "ls") {
+	if unknown(r) && (name == "read" || name == "glob" || name == "ls") {
 		r = h.step(call(name, args))[0] // a crash lost the result; reading again does no harm
 	}
 	if r.Error {
@@ -213,54 +213,6 @@ func isPath(l string) bool {
 	return l != "" && l[0] != '[' && !strings.HasPrefix(strings.ToLower(l), "no files match")
 }
 
-// Grep searches for lines; more reports that not all are listed.
-func (h *hands) Grep(pattern string) (out []spot, more bool, err error) {
-	text, err := h.one("grep", map[string]any{"pattern": pattern})
-	if err != nil {
-		return nil, false, err
-	}
-	path := "" // the lines of a file stand below its path, equal ones as "12, 40:text"
-	for l := range strings.SplitSeq(text, "\n") {
-		nums, content, ok := strings.Cut(l, ":")
-		var lines []int
-		for num := range strings.SplitSeq(nums, ", ") {
-			if n, err := strconv.Atoi(num); ok && err == nil && n > 0 {
-				lines = append(lines, n)
-			}
-		}
-		switch {
-		case len(lines) > 0 && path != "":
-			for _, n := range lines {
-				out = append(out, spot{path: path, line: n, text: strings.TrimRight(content, "\r")})
-			}
-		case strings.Contains(l, ", too many to show."):
-			more = true
-		case isPath(l):
-			path = strings.TrimPrefix(l, "./")
-		}
-	}
-	return out, more, nil
-}
-
-// FilesWith lists the files that match glob and have a line that matches.
-func (h *hands) FilesWith(pattern, glob string) ([]string, error) {
-	text, err := h.one("grep", map[string]any{"pattern": pattern, "glob": glob, "files_only": true})
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for l := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(l, "[more ") {
-			return nil, fmt.Errorf("too many files match %s to list them all", pattern)
-		}
-		if l = strings.TrimSpace(l); isPath(l) && !strings.HasPrefix(l, "no matches in ") {
-			out = append(out, strings.TrimPrefix(l, "./"))
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
 // Edit replaces the only occurrence of old in a file. Unlike the tool it is strict: it
 // does not try if old does not occur exactly once.
 func (h *hands) Edit(path, old, new string) error {
@@ -302,26 +254,12 @@ func (h *hands) Write(path, content string) error {
 	return nil
 }
 
-// Remove deletes a file.
-func (h *hands) Remove(path string) error {
-	if _, err := h.one("apply_patch", map[string]any{"patch": "*** Begin Patch\n*** Delete File: " + path + "\n*** End Patch\n"}); err != nil {
-		return err
-	}
-	h.note(path)
-	delete(h.seen, path)
-	return nil
-}
-
 // note keeps a path's content from before its first change.
 func (h *hands) note(path string) {
-	if _, ok := h.origin[path]; ok {
-		return
-	}
-	h.order = append(h.order, path)
-	if c, ok := h.seen[path]; ok {
-		h.origin[path] = &c
-	} else {
-		h.origin[path] = nil
+	before, known := h.seen[path]
+	if _, noted := h.origin[path]; !noted && known {
+		h.order = append(h.order, path)
+		h.origin[path] = before
 	}
 }
 
@@ -332,7 +270,7 @@ func (h *hands) changed(path, content string) {
 
 // settle accepts what was changed so far: putBack will not touch it.
 func (h *hands) settle() {
-	h.origin, h.order = map[string]*string{}, nil
+	h.origin, h.order = map[string]string{}, nil
 }
 
 // putBack undoes every change since the last settle, newest file first. It
@@ -348,24 +286,18 @@ func (h *hands) putBack() (left []string) {
 	return left
 }
 
-func (h *hands) restore(path string, want *string) error {
+func (h *hands) restore(path, want string) error {
 	have, there := h.seen[path]
-	switch {
-	case want == nil && !there, want != nil && there && have == *want:
-		return nil
-	case want == nil:
-		return h.Remove(path)
-	case !there:
-		// Deleted, or of unknown content since a call on it failed.
-		if c, err := h.Read(path); err != nil {
-			return h.Write(path, *want)
-		} else if c == *want {
-			return nil
-		} else {
-			have = c
+	if !there { // of unknown content since a call on it failed
+		var err error
+		if have, err = h.Read(path); err != nil {
+			return h.Write(path, want)
 		}
 	}
-	old, new := repair.Narrow(have, *want)
+	if have == want {
+		return nil
+	}
+	old, new := repair.Narrow(have, want)
 	return h.Edit(path, old, new)
 }
 

@@ -17,23 +17,15 @@ type intentKind int
 const (
 	intentNone intentKind = iota
 	intentRun
-	intentWhere
-	intentReplace
-	intentRename
 	intentFix
 	intentGraph // a task graph is asked for, for work that it can do
 )
 
 // intent is an understood prompt.
 type intent struct {
-	kind     intentKind
-	command  string // run: "" is the project's tests, "build" its build
-	build    bool   // run: the build, not the tests
-	name     string // where, rename: the identifier
-	old, new string // replace, rename
-	file     string // replace, rename: "" anywhere
-	callers  bool   // where: uses were asked for, not the definition
-	what     string // rename: function, type, method, …
+	kind    intentKind
+	command string // run: "" is the project's tests, "build" its build
+	build   bool   // run: the build, not the tests
 }
 
 // understand reads a prompt.
@@ -54,7 +46,7 @@ func understand(prompt string) intent {
 		return intent{kind: intentFix}
 	}
 	for _, try := range []func(string, string, []string) (intent, bool){
-		asRename, asReplace, asWhere, asFix, asRun,
+		asFix, asRun,
 	} {
 		if in, ok := try(text, low, words); ok {
 			return in
@@ -134,122 +126,9 @@ func is(t word, words ...string) bool {
 	return !t.quoted && slices.Contains(words, strings.ToLower(t.text))
 }
 
-// asRename: rename [the] [function] X to Y [in FILE].
-func asRename(text, _ string, _ []string) (intent, bool) {
-	ts := polite(tokens(text))
-	if len(ts) < 4 || !is(ts[0], "rename") {
-		return intent{}, false
-	}
-	ts = ts[1:]
-	in := intent{kind: intentRename}
-	for len(ts) > 0 && is(ts[0], "the", "func", "function", "method", "type", "struct", "interface", "variable", "var", "const", "constant", "field", "parameter", "symbol", "identifier", "local") {
-		if !is(ts[0], "the") {
-			in.what = strings.ToLower(ts[0].text)
-		}
-		ts = ts[1:]
-	}
-	if len(ts) < 3 || !is(ts[1], "to", "into", "as") {
-		return intent{}, false
-	}
-	in.old, in.new = strings.TrimSuffix(ts[0].text, "()"), strings.TrimSuffix(ts[2].text, "()")
-	in.file = inFile(ts[3:])
-	return in, identifier(strings.TrimPrefix(in.old[strings.LastIndexByte(in.old, '.')+1:], "*")) && identifier(in.new)
-}
-
-// asReplace: replace X with Y in FILE; change X to Y in FILE.
-func asReplace(text, _ string, _ []string) (intent, bool) {
-	ts := polite(tokens(text))
-	if len(ts) < 5 || !is(ts[0], "replace", "change", "substitute", "swap") {
-		return intent{}, false
-	}
-	ts = ts[1:]
-	for len(ts) > 0 && is(ts[0], "all", "every", "each", "the", "occurrences", "of", "word", "string", "text") {
-		ts = ts[1:]
-	}
-	for i := 1; i+1 < len(ts); i++ {
-		if !is(ts[i], "with", "by", "to", "into", "for") {
-			continue
-		}
-		file := inFile(ts[i+2:])
-		if i != 1 || file == "" {
-			return intent{}, false // several unquoted words, or no file: not clear enough
-		}
-		return intent{kind: intentReplace, old: ts[0].text, new: ts[i+1].text, file: file}, true
-	}
-	return intent{}, false
-}
-
-// inFile reads "in [the] [file] PATH" off the rest of a request.
-func inFile(ts []word) string {
-	for i, t := range ts {
-		if !is(t, "in", "inside", "within", "of") {
-			continue
-		}
-		for _, t := range ts[i+1:] {
-			if is(t, "the", "file", "all", "folder") {
-				continue
-			}
-			if strings.ContainsAny(t.text, "./") || t.quoted {
-				return strings.TrimPrefix(t.text, "./")
-			}
-			return ""
-		}
-	}
-	return ""
-}
-
-// asWhere: where is X defined; who calls X; find the usages of X.
-func asWhere(text, _ string, words []string) (intent, bool) {
-	asked := hasAny(words, "where", "who", "which", "what", "find", "show", "locate", "list")
-	def := hasAny(words, "defined", "definition", "declared", "declaration", "implemented", "implementation", "comes", "live", "lives", "located", "definitions")
-	use := hasAny(words, "used", "uses", "usage", "usages", "use", "references", "reference", "referenced", "called", "calls", "callers", "caller", "call")
-	if !asked && !(def || use) || !(def || use || hasAny(words, "where")) || hasAny(words, "fix", "repair", "add", "write") {
-		return intent{}, false
-	}
-	in := intent{kind: intentWhere, callers: use && !def}
-	var best word
-	for _, t := range tokens(text) {
-		name := strings.TrimSuffix(t.text, "()")
-		if t.quoted && qualified(name) {
-			best = word{name, true}
-			break
-		}
-		if !qualified(name) || stopWord(strings.ToLower(name)) {
-			continue
-		}
-		// Later words win over earlier ones; a name that looks like code wins over both.
-		if best.text == "" || looksLikeCode(t.text) || !looksLikeCode(best.text) {
-			best = word{text: name}
-			if t.text != name {
-				break // written as a call
-			}
-		}
-	}
-	in.name = best.text
-	return in, in.name != ""
-}
-
-func stopWord(w string) bool {
-	return strings.Contains(" where is are the a an of in and or defined definition definitions declared declaration implemented implementation used uses usage usages use references reference referenced called calls callers caller call who which what find show me locate list do does we i function func method type struct interface variable var const constant class symbol code file files all places place please to it this that from by located live lives comes can you tell how often many and has have been being project repository repo here ", " "+w+" ")
-}
-
-func looksLikeCode(w string) bool {
-	return strings.ContainsAny(w, "._") || strings.HasSuffix(w, "()") || strings.ContainsFunc(w, unicode.IsUpper)
-}
-
 func identifier(s string) bool {
 	for i, r := range s {
 		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// qualified: identifiers joined by dots.
-func qualified(s string) bool {
-	for p := range strings.SplitSeq(s, ".") {
-		if !identifier(p) {
 			return false
 		}
 	}

@@ -12,12 +12,10 @@
 // the messages do not match the plan (edited, compacted away), it reports that and
 // starts over from the present workspace.
 //
-// It runs and explains commands, finds where names are defined and used, replaces and
-// renames, and repairs Go build errors and failing Go tests. It declines everything
-// else in one sentence, as a refusal (the run ends as one that the model refused). It
-// puts back what it tried without success. It asks language servers what names mean, if
-// the session has them. Without one it searches the text, states that, and renames no
-// symbol.
+// It runs and explains commands, and repairs Go build errors and failing Go tests; for
+// an error of the build it first asks language servers, if the session has them. It
+// declines everything else in one sentence, as a refusal (the run ends as one that the
+// model refused). It puts back what it tried without success.
 package offline
 
 import (

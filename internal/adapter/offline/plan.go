@@ -138,12 +138,6 @@ func perform(h *hands, j job) {
 	switch in.kind {
 	case intentRun:
 		planRun(h, in)
-	case intentWhere:
-		planWhere(h, in)
-	case intentReplace:
-		planReplace(h, in)
-	case intentRename:
-		planRename(h, in)
 	case intentGraph:
 		planGraph(h, j.prompt)
 	case intentFix:

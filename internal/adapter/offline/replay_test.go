@@ -26,7 +26,7 @@ func conversation(t *testing.T) []llm.Message {
 	r := workspace(t, "go.mod", mod, "x.go", brokenSum)
 	m := New()
 	defer m.Close()
-	ms, _ := r.turn(m, nil, "where is Sum defined?")
+	ms, _ := r.turn(m, nil, "run the tests")
 	ms, last := r.turn(m, ms, "fix the build")
 	contains(t, last, "repaired")
 	return ms

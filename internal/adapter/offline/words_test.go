@@ -82,8 +82,8 @@ func TestTellRepair(t *testing.T) {
 // Whatever a tool answers, a plan ends in words: nothing of it is trusted.
 func FuzzResults(f *testing.F) {
 	f.Add("fix the build", "x.go:1:2: undefined: y\nexit code 1", "== x.go (lines 1-1 of 1) ==\n1\tpackage x")
-	f.Add("rename A to B", "go.mod\nx.go\nexit code 0", "== go.mod (lines 1-1 of 1) ==\n1\tmodule m")
-	f.Add("where is A?", "x.go:1:A", "== x.go (lines 1-9999999 of 99999999) ==\n5\tA")
+	f.Add("run the tests", "go.mod\nx.go\nexit code 0", "== go.mod (lines 1-1 of 1) ==\n1\tmodule m")
+	f.Add("fix the tests", "x.go:1:A", "== x.go (lines 1-9999999 of 99999999) ==\n5\tA")
 	f.Fuzz(func(t *testing.T, prompt, one, two string) {
 		m := New()
 		defer m.Close()

@@ -58,7 +58,7 @@ var validName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 // checkName returns an error if a name is not valid for a plugin.
 func checkName(name string) error {
 	if !validName().MatchString(name) || strings.HasSuffix(strings.ToLower(name), ".json") {
-		return fmt.Errorf("%.60q cannot be a plugin's name: letters, digits, -, _ and dots, at most 40", name)
+		return fmt.Errorf("%.60q is not a plugin name: use at most 40 letters, digits, -, _ and dots", name)
 	}
 	return nil
 }

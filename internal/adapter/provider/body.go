@@ -49,8 +49,8 @@ func setBody(req *http.Request, parts [][]byte) {
 
 // bodyOf returns the parts of a request's body: those of r.Body, or, if there are none,
 // all of it, encoded here. An Ender encodes the last part itself.
-func bodyOf(c Config, r *llm.Request) ([][]byte, error) {
-	api, parts := c.API, r.Body
+func bodyOf(c Config, api API, r *llm.Request) ([][]byte, error) {
+	parts := r.Body
 	if len(parts) == 0 {
 		head, err := api.Head(r.Head)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,9 @@ type Client struct {
 	http *http.Client
 
 	follows replyChain
+
+	mu   sync.Mutex
+	less API // in place of cfg.API: without what the server refused; nil: it refused nothing
 }
 
 var _ llm.Encoded = (*Client)(nil)
@@ -115,7 +119,7 @@ func (c *Client) Codec() llm.Codec { return c.cfg.API }
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // errStopped ends an exchange whose reader wants no more.
-var errStopped = errors.New("no more wanted")
+var errStopped = errors.New("no longer needed")
 
 // Stream sends one request and yields the parts of the reply; see llm.Model.
 func (c *Client) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
@@ -135,12 +139,50 @@ func (c *Client) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// exchange sends one request and passes its answer to out.
+// exchange sends one request and passes its answer to out. What the server refuses and the
+// API can do without is left out from then on; the first reply has a notice of it.
 func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm.Delta) error) error {
+	c.mu.Lock()
+	api := c.cfg.API
+	if c.less != nil {
+		api = c.less
+	}
+	c.mu.Unlock()
+	notice := ""
+	for {
+		err := c.attempt(parent, api, r, func(ds []llm.Delta) error {
+			for _, d := range ds {
+				if d.Kind == llm.Done && notice != "" {
+					c.mu.Lock()
+					c.less = api
+					c.mu.Unlock()
+					d.Reply.Notice = c.cfg.Info.From + " refuses " + notice + ": requests are sent without"
+				}
+			}
+			return out(ds)
+		})
+		f := (*fault.Error)(nil)
+		frugal, ok := api.(Frugal)
+		if !ok || !errors.As(err, &f) || f.Status != http.StatusBadRequest && f.Status != http.StatusUnprocessableEntity {
+			return err
+		}
+		less, what := frugal.Without(f.Message)
+		if less == nil {
+			return err
+		}
+		if api = less; notice != "" {
+			notice += ", "
+		}
+		notice += what
+	}
+}
+
+// attempt sends one request and passes its answer to out.
+func (c *Client) attempt(parent context.Context, api API, r *llm.Request, out func([]llm.Delta) error) error {
 	if parent.Err() != nil {
 		return parent.Err()
 	}
-	parts, err := bodyOf(c.cfg, r)
+	parts, err := bodyOf(c.cfg, api, r)
 	if err != nil {
 		return fault.NewInternal(err, "encode the request for %s", c.cfg.API.Name())
 	}
@@ -149,7 +191,7 @@ func (c *Client) exchange(parent context.Context, r *llm.Request, out func([]llm
 	w := newStallTimer(c.cfg.AfterFunc, c.cfg.FirstByte, c.cfg.Between, c.cfg.Linger, func() { cancel(fault.ErrStalled) })
 	defer w.stop()
 	ask := func(body [][]byte) (*http.Response, error) {
-		return c.authorized(ctx, func() (*http.Request, error) { return c.request(ctx, r, body) }, body)
+		return c.authorized(ctx, func() (*http.Request, error) { return c.request(ctx, api, r, body) }, body)
 	}
 	body, id, short := c.follows.shorten(c.cfg.API, r.Head, parts)
 	if !short {
@@ -200,7 +242,7 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	return c.http.Do(req)
 }
 
-func (c *Client) request(ctx context.Context, r *llm.Request, parts [][]byte) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, api API, r *llm.Request, parts [][]byte) (*http.Request, error) {
 	model := firstOf(r.Head.Model, c.cfg.Info.Model)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, Join(c.cfg.BaseURL, c.cfg.API.Path(model)), nil)
 	if err != nil {
@@ -211,7 +253,7 @@ func (c *Client) request(ctx context.Context, r *llm.Request, parts [][]byte) (*
 	if c.cfg.API.Framing() == SSE {
 		req.Header.Set("Accept", "text/event-stream, application/json")
 	}
-	c.cfg.API.Header(req.Header, c.cfg.Key)
+	api.Header(req.Header, c.cfg.Key)
 	for k, vs := range c.cfg.Header {
 		req.Header[http.CanonicalHeaderKey(k)] = vs
 	}

@@ -354,7 +354,7 @@ func TestBadServers(t *testing.T) {
 		{"HTML", "text/html", 200, "<html><head><title>Welcome\nto nginx</title></head></html>", false, []string{"HTML page", "Welcome to nginx", "set ANTHROPIC_BASE_URL"}},
 		{"HTML of a gateway", "text/html", 502, "<html><title>Bad Gateway</title>", true, []string{"502", "Bad Gateway"}},
 		{"garbage", "", 200, "\x1b[31m\x00\x01garbage\n\n", false, []string{"not a model's reply", "garbage", "set ANTHROPIC_BASE_URL"}},
-		{"another API", "application/json", 200, `{"choices":[]}`, true, []string{"broke the reply off"}},
+		{"another API", "application/json", 200, `{"choices":[]}`, true, []string{"broke off the reply"}},
 		{"nothing", "", 200, "", true, []string{"with nothing"}},
 		{"half a stream", "text/event-stream", 200, hello, true, []string{"broke off"}},
 		{"broken JSON", "text/event-stream", 200, "data: {\"type\":}\n\n" + bye, true, []string{"cannot be read"}},

@@ -33,7 +33,7 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	}
 	what := "answered " + strconv.Itoa(status)
 	if status == http.StatusOK {
-		what = "broke the reply off"
+		what = "broke off the reply"
 	}
 	if provider == "" {
 		provider = "the provider"

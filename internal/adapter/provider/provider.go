@@ -5,7 +5,7 @@
 // other APIs' models, each with its own Auth.
 //
 // A client sends one attempt per request, except for expired credentials, a lost stored
-// conversation and a closed reused connection. The turn loop does other retries, since it
+// conversation, a closed reused connection and an option that the server refuses. The turn loop does other retries, since it
 // knows what was already shown. Keys go into headers and nowhere else.
 package provider
 
@@ -53,6 +53,14 @@ type API interface {
 // model's maximum if that is known.
 type Ender interface {
 	End(llm.Head, llm.Tail) []byte
+}
+
+// Frugal is an API with members that a request does not need. Gateways refuse some that the
+// model's maker takes.
+type Frugal interface {
+	// Without returns the API without the members that a refusal names, and their names;
+	// nil if it names none.
+	Without(refusal string) (API, string)
 }
 
 // Decoder turns the events of one stream into deltas and, at the end, a reply. Its input

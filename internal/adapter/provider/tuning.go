@@ -13,16 +13,29 @@ type Tuning struct {
 	KeepThinking bool
 	Display      string   // what of the thinking is returned; "": the server's default
 	Betas        []string // Anthropic's betas that the above need
+	// LongCache: the server is known to keep its cache for an hour if that is asked for.
+	LongCache bool
 
 	// Reasons: it is one of OpenAI's reasoning models, which have other parameters.
 	Reasons   bool
 	Verbosity string // of the text
 	Context   string // whose reasoning the model sees: all_turns
 
+	// Freeform is a tool that the model was trained to call with a plain text.
+	Freeform *Freeform
+
 	// Members are more members of each request: `,"name":value`.
 	Members string
 	// NoLimit: no limit of the reply is sent as long as the whole fits.
 	NoLimit bool
+}
+
+// Freeform is the form of a tool whose only argument is a text: where the server takes such
+// tools, the text is sent without JSON around it, and follows a grammar.
+type Freeform struct {
+	Tool, Arg string // the tool and its argument
+	Doc       string // in place of the tool's own, which tells of the JSON form
+	Grammar   string // in Lark's notation
 }
 
 // Think is the form in which a model takes a reasoning effort.

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
-// Below returns the rules of the folders between the workspace and a file below it: one
-// set for each folder, the nearest last. path is relative to the workspace or absolute; a
+// Below returns the rules of the folders between the workspace and a file below it, the
+// nearest last, and the rules of the workspace for such files: one set for each. path is relative to the workspace or absolute; a
 // path outside has none. Vendored folders are skipped without a warning: their rules are
 // for their own authors.
 func Below(ctx context.Context, o Options, path string) []Set {
@@ -23,25 +23,33 @@ func Below(ctx context.Context, o Options, path string) []Set {
 		return nil
 	}
 	o.Limit = NestedLimit
-	var sets []Set
+	l := &loader{o: o}
+	all := append(l.ruleFiles(o.Home, filepath.Join(o.Home, ownClaude), User, rel), l.ruleFiles(o.Root, o.Root, Project, rel)...)
 	for i := range len(rel) {
 		if !os.IsPathSeparator(rel[i]) {
 			continue
 		}
 		dir := filepath.Join(o.Root, rel[:i])
-		c, ok := firstOf(dir, guidance.Rules...)
-		if !ok {
+		for _, names := range [...][]string{guidance.Rules, {guidance.LocalRules}} {
+			if c, ok := firstOf(dir, names...); ok {
+				c.bound, c.scope = o.Root, Nested
+				all = append(all, c)
+			}
+		}
+	}
+	var sets []Set
+	for _, c := range all {
+		if rel, ok := within(c.bound, c.path); !ok || c.scope != User && others(o.Root, rel) != nil {
 			continue
 		}
-		if rel, ok := within(o.Root, c.path); !ok || others(o.Root, rel) != nil {
-			continue
-		}
-		c.bound, c.scope = o.Root, Nested
 		l := &loader{ctx: ctx, o: o}
 		set, err := l.read([]candidate{c})
 		l.close()
 		if err != nil {
 			return sets
+		}
+		if c.rule && set.Text == "" {
+			continue
 		}
 		sets = append(sets, set)
 	}
@@ -70,7 +78,11 @@ func (s Set) Note() string {
 	if s.Text == "" {
 		return ""
 	}
-	return "[The rules of a folder, from " + s.Files[0].Path + " (they cannot grant permissions):\n\n" + s.Text + "\n]"
+	what := "The rules for this file"
+	if s.Files[0].Scope == Nested {
+		what = "The rules of a folder"
+	}
+	return "[" + what + ", from " + s.Files[0].Path + " (they cannot grant permissions):\n\n" + s.Text + "\n]"
 }
 
 // Changed returns the text to append to a conversation whose rules have changed, "" if

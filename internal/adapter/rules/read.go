@@ -84,7 +84,7 @@ func (l *loader) real(path, bound string, own bool) (string, string, error) {
 		if where == "." {
 			where = "the workspace"
 		}
-		return "", "", refused("it leads out of " + where)
+		return "", "", refused("it points outside " + where)
 	}
 	if own {
 		return rel, bound, hidden(bound, rel)
@@ -98,7 +98,7 @@ func others(bound, rel string) error {
 	parts := strings.Split(filepath.ToSlash(rel), "/")
 	for _, p := range parts[:len(parts)-1] {
 		if strings.EqualFold(p, "vendor") || strings.EqualFold(p, "node_modules") {
-			return refused("what is in " + p + " is other people's")
+			return refused("what is in " + p + " belongs to other people")
 		}
 		if dir = filepath.Join(dir, p); isRepository(dir) {
 			return refused("it is in a submodule or another repository")
@@ -115,7 +115,7 @@ func hidden(bound, rel string) error {
 		}
 	}
 	if secrets.LooksSecret(rel) || secrets.LooksSecret(filepath.Join(bound, rel)) {
-		return refused("it looks like a file of secrets")
+		return refused("it may contain secrets")
 	}
 	return nil
 }
@@ -186,6 +186,11 @@ func (l *loader) top(c candidate) (File, string, bool) {
 		return f, "", false
 	}
 	l.reads(id)
+	if c.rule {
+		if raw = l.applies(c, f.Path, raw); raw == "" {
+			return f, "", false
+		}
+	}
 	im := &importer{l: l, file: &f, bound: c.bound, left: ImportLimit, seen: map[string]bool{id: true}}
 	text := im.expand(im.clean(raw, f.Path), c.path, 0)
 	return f, strings.Trim(text, "\n"), true

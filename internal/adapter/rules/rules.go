@@ -1,6 +1,7 @@
-// Package rules finds and reads instructions for agents: AGENTS.md, CLAUDE.md,
-// .pawl/rules.md, .agent/rules.md if a project has none of these, and the user's own
-// rules.md.
+// Package rules finds and reads instructions for agents: of each folder AGENTS.md,
+// CLAUDE.md, .claude/CLAUDE.md or GEMINI.md, the files of .claude/rules and .cursor/rules
+// (scoped.go), CLAUDE.local.md and .pawl/rules.md; .agent/rules.md if a project has none of
+// these; and of the user ~/.claude/CLAUDE.md, ~/.claude/rules and pawl's rules.md.
 //
 // It decides which files count, in which order, and what a file may import. It promises
 // that reading is limited in bytes and depth, never blocks on a FIFO and never leaves the
@@ -89,15 +90,18 @@ func Load(ctx context.Context, o Options) (Set, error) {
 	defer l.close()
 	dirs := l.chain(top)
 	var project []candidate
-	for _, name := range [...][]string{guidance.Rules, {guidance.OwnRules}} {
+	for _, name := range [...][]string{guidance.Rules, {guidance.LocalRules}, {guidance.OwnRules}} {
 		for _, dir := range dirs {
 			if c, ok := firstOf(dir, name...); ok {
 				c.bound, c.scope = top, Project
 				project = append(project, c)
 			}
+			if name[0] == guidance.Rules[0] {
+				project = append(project, l.ruleFiles(dir, top, Project, "")...)
+			}
 		}
 	}
-	var all []candidate
+	all := l.home()
 	if len(project) == 0 {
 		if c, ok := firstOf(o.Root, guidance.LegacyRules); ok {
 			c.bound, c.scope = top, Legacy
@@ -118,6 +122,10 @@ type candidate struct {
 	path  string // absolute
 	bound string // the folder that must contain it and its imports
 	scope Scope
+	// rule: it is one of a folder of rules, and its front matter says when it applies.
+	// file is the file of the workspace that it must be about, "" for any.
+	rule bool
+	file string
 }
 
 // blankLimit is the size up to which a file is read to see whether it is empty.
@@ -182,7 +190,7 @@ func (l *loader) chain(top string) []string {
 	for dir := root; dir != top; {
 		dir = filepath.Dir(dir)
 		if info, err := os.Stat(dir); err != nil || foreign(info, home) {
-			if _, ok := firstOf(dir, append(slices.Clone(guidance.Rules), guidance.OwnRules)...); ok {
+			if _, ok := firstOf(dir, append(slices.Clone(guidance.Rules), guidance.LocalRules, guidance.OwnRules)...); ok {
 				l.warn("rules in %s were not read: the folder belongs to another user", l.show(dir))
 			}
 			continue

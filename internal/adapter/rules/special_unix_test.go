@@ -19,7 +19,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	put(t, dir, map[string]string{"dev": "->/dev/zero"})
 	s := load(t, Options{Root: dir})
-	if len(s.Warnings) != 2 || !warned(s, "pipe.md, which was not read: it is a named pipe") || !warned(s, "dev, which was not read: it leads out") || !strings.HasSuffix(s.Text, "and @dev") {
+	if len(s.Warnings) != 2 || !warned(s, "pipe.md, which was not read: it is a named pipe") || !warned(s, "dev, which was not read: it points outside") || !strings.HasSuffix(s.Text, "and @dev") {
 		t.Errorf("%q %v", s.Text, s.Warnings)
 	}
 	dir = tree(t, nil)

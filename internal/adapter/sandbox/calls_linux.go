@@ -16,6 +16,9 @@ func (c caller) make() error {
 	case unix.SYS_UMASK:
 		c.s.umasks.forget()
 		return errGoOn
+	case unix.SYS_FALLOCATE:
+		c.s.reserved.Add(reserves(c.n.Task, a))
+		return errGoOn
 	case unix.SYS_CONNECT:
 		return c.connect(fd(0), a[1], a[2])
 	case unix.SYS_BIND:

@@ -162,7 +162,7 @@ func (c caller) create(p *place, flags int, mode uint32) error {
 	if narrowed(mode) {
 		_ = unix.Fchmod(fd, mode)
 	}
-	c.s.made(fd, "")
+	c.s.made(p, fd, "")
 	return c.s.give(c.n, fd, flags)
 }
 

@@ -22,6 +22,8 @@ func TestExhausted(t *testing.T) {
 		{"memory", "memory", "head -c 150M /dev/zero | tail -c 150M | sleep 1000", "it held "},
 		{"memory of many", "memory", "for i in 1 2 3 4 5 6; do head -c 15M /dev/zero | tail -c 15M | sleep 1000 & done; wait", "it held "},
 		{"disk, by children that ended", "disk", "while :; do head -c 20M /dev/zero > f; done", "it had written "},
+		{"disk, by what is reserved", "disk", "fallocate -l 100M f; mv f g; sleep 1000", "it had written "},
+		{"disk, reserved from its end", "disk", ": > f; for i in 9 8 7 6 5 4 3 2 1 0; do fallocate -n -o $((i * 20000000)) -l 20000000 f; done; sleep 1000", "it had written "},
 		{"disk, while it still runs", "disk", "head -c 100M /dev/zero > f; sleep 1000", "it had written "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -40,7 +42,7 @@ func TestExhausted(t *testing.T) {
 	}
 
 	box := open(t, confine.Workspace, folder(t))
-	cmd := exec.Command("cat")
+	cmd := exec.Command("bash", "-c", "for i in 1 2 3; do fallocate -l 40M f; done; exec cat") // 40 MB
 	cmd.Dir = box.policy.Root
 	in, out := io.Pipe()
 	cmd.Stdin = in

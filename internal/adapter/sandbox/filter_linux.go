@@ -211,7 +211,8 @@ func rules(p confine.Policy, held bool) filter {
 		f.each(attributes, tell)
 		f.each(oldAttributes, tell)
 		f.each(changes, tell)
-		f.each([]uint32{unix.SYS_UMASK}, tell) // what new files get
+		f.each([]uint32{unix.SYS_UMASK}, tell)     // what new files get
+		f.each([]uint32{unix.SYS_FALLOCATE}, tell) // which no counter of a process tells
 		f.each(oldChanges, tell)
 		f.opens(writing, held)
 	} else {

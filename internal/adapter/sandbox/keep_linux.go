@@ -46,17 +46,30 @@ func (c caller) keeping(p *place, kept func() error, plain func() error) error {
 
 func noRoom(err error) bool { return errors.Is(err, kept.ErrNoRoom) }
 
-// made notes that the command made a file: its end is no loss.
-func (s *supervisor) made(dir int, name string) {
+// made notes that the command made the file of a place, which is at a name: its end is no
+// loss.
+func (s *supervisor) made(p *place, dir int, name string) {
 	if s.keep != nil {
 		s.keep.Made(dir, name)
+	}
+	s.left(p.path, true)
+}
+
+// left notes that the command did something to a path, and whether it left something there.
+func (s *supervisor) left(path string, there bool) {
+	if s.keep != nil {
+		s.keep.Note(path, there)
 	}
 }
 
 // rewrites keeps the content of an opened file that may change from here on.
 func (c caller) rewrites(fd int, p *place, st *unix.Stat_t, flags int) error {
 	appends := flags&(unix.O_APPEND|unix.O_TRUNC) == unix.O_APPEND
-	return c.keeping(p, func() error { return c.s.keep.Rewrite(fd, p.path, st, appends) }, func() error { return nil })
+	err := c.keeping(p, func() error { return c.s.keep.Rewrite(fd, p.path, st, appends) }, func() error { return nil })
+	if err == nil {
+		c.s.left(p.path, true)
+	}
+	return err
 }
 
 func (p *place) kept() kept.Place {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -205,6 +206,9 @@ func (w *watch) excess() error {
 		return nil
 	}
 	used, verb := int64(0), "held"
+	if what != "memory" && w.child.sup != nil {
+		used = w.child.sup.reserved.Load()
+	}
 	pids, _ := w.child.members()
 	for _, pid := range pids {
 		if what == "memory" {
@@ -230,6 +234,20 @@ func resident(pid int) int64 {
 func written(pid int) int64 {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
 	return max(number(b, "wchar:"), number(b, "write_bytes:"))
+}
+
+// reserves returns how much of a file system a call of fallocate takes: what it asks for
+// beyond what the file has, as far as there is room.
+func reserves(pid uint32, args [6]uint64) int64 {
+	file := fmt.Sprintf("/proc/%d/fd/%d", pid, int32(args[0]))
+	var st unix.Stat_t
+	var fs unix.Statfs_t
+	if args[1]&(unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_COLLAPSE_RANGE) != 0 || unix.Stat(file, &st) != nil || unix.Statfs(file, &fs) != nil {
+		return 0
+	}
+	end := min(args[2], math.MaxInt64/2) + min(args[3], math.MaxInt64/2)
+	room := int64(min(fs.Bavail, math.MaxInt64>>20)) * int64(fs.Bsize)
+	return max(0, min(int64(min(args[3], math.MaxInt64)), int64(end)-st.Blocks*512, room))
 }
 
 // number returns a number of a file with fields.

@@ -64,7 +64,7 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 	if err := unix.Mkdirat(p.dir, p.name, mode); err != nil {
 		return err
 	}
-	c.s.made(p.dir, p.name)
+	c.s.made(p, p.dir, p.name)
 	if narrowed(mode) {
 		return c.mode(p, mode)
 	}
@@ -110,7 +110,7 @@ func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
 	if err := unix.Mknodat(p.dir, p.name, kind|mode, 0); err != nil {
 		return err
 	}
-	c.s.made(p.dir, p.name)
+	c.s.made(p, p.dir, p.name)
 	if narrowed(mode) {
 		return c.mode(p, mode)
 	}
@@ -140,7 +140,7 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 	if err := unix.Symlinkat(to, p.dir, p.name); err != nil {
 		return err
 	}
-	c.s.made(p.dir, p.name)
+	c.s.made(p, p.dir, p.name)
 	return nil
 }
 
@@ -164,7 +164,11 @@ func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
 	if !p.there {
 		return remove()
 	}
-	return c.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
+	err = c.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
+	if err == nil {
+		c.s.left(p.path, false)
+	}
+	return err
 }
 
 // rename moves a name. A folder stays in its zone: with EXDEV programs copy
@@ -206,8 +210,13 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	if a.isFolder() || b.isFolder() {
 		defer c.s.moves.Add(1)
 	}
-	return c.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
+	err = c.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
 		func() error { return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags) })
+	if err == nil {
+		c.s.left(a.path, exchange)
+		c.s.left(b.path, true)
+	}
+	return err
 }
 
 // bothWays judges a move: with nil, pawl makes it.
@@ -343,5 +352,6 @@ func (c caller) linkFile(a, b *place) error {
 	if c.s.keep != nil {
 		c.s.keep.Linked(a.path, b.path)
 	}
+	c.s.left(b.path, true)
 	return nil
 }

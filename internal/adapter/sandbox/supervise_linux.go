@@ -65,9 +65,10 @@ type supervisor struct {
 	keep  *kept.Set
 	loses atomic.Bool
 	held
-	umasks umasks
-	done   chan struct{}
-	calls  sync.WaitGroup
+	umasks   umasks
+	reserved atomic.Int64 // bytes, by fallocate
+	done     chan struct{}
+	calls    sync.WaitGroup
 	// names is held while names in the workspace change. Only pawl changes
 	// them for the box's commands, so what was looked at is what is moved.
 	names    *sync.Mutex

@@ -177,7 +177,7 @@ func keysOf(key string) ([]string, reflect.Type, error) {
 		case fields == nil && elem != nil && under(t).Kind() == reflect.Map:
 			t = elem
 		case fields == nil:
-			return nil, nil, fmt.Errorf("%w: nothing stands below %q", ErrKey, strings.Join(keys[:i], "."))
+			return nil, nil, fmt.Errorf("%w: %q has no keys", ErrKey, strings.Join(keys[:i], "."))
 		default:
 			below, ok := fields.get(k)
 			if !ok {

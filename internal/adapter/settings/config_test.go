@@ -32,7 +32,7 @@ func TestConfigSet(t *testing.T) {
 		{"modle", "x", "", `did you mean "model"?`},
 		{"budget.usdd", "x", "", `did you mean "budget.usd"?`},
 		{"budget.zzzzzz", "1", "", "there are preset, usd"},
-		{"model.name", "x", "", "nothing stands below"},
+		{"model.name", "x", "", "has no keys"},
 		{"budget.usd", "much", "", "takes a number and not a string"},
 		{"budget", "5", "", "takes an object"},
 		{"progress.stuck_threshold", "-1", "", "progress"},

@@ -23,7 +23,7 @@ func decode(path string, raw []byte, into any) error {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
 			return nil
 		}
-		return wrong(path, raw, d.InputOffset(), "something stands behind the closing brace")
+		return wrong(path, raw, d.InputOffset(), "there is text after the closing brace")
 	}
 	if k := unknownKey(raw, reflect.TypeOf(into)); k != nil {
 		text := fmt.Sprintf("unknown key %q", k.name)
@@ -68,7 +68,7 @@ func people(t reflect.Type) string {
 	case reflect.Float64, reflect.Float32:
 		return "a number"
 	case reflect.String:
-		return "a text in quotes"
+		return "a string in quotes"
 	case reflect.Slice, reflect.Array:
 		return "a list in square brackets"
 	case reflect.Struct, reflect.Map:

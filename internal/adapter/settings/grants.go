@@ -113,7 +113,7 @@ func (g Grants) change(dir string, edit func([]Grant) []Grant) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(g.Path), 0o700); err != nil {
-		return fmt.Errorf("keep a permission: %w", err)
+		return fmt.Errorf("store a permission: %w", err)
 	}
 	return atomicfile.Write(g.Path, append(raw, '\n'), 0o600)
 }

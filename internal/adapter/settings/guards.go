@@ -9,14 +9,14 @@ import (
 
 // guards reads the settings files of Claude Code: those of the folder and of the folders
 // that it is a copy of, and the person's own. They are read before the folder is trusted,
-// since they can only narrow.
-func guards(home, dir string, originals []string) []claudecode.Settings {
+// since without the person's word (agreed) they can only narrow.
+func guards(home, dir string, originals []string, agreed bool) []claudecode.Settings {
 	var out []claudecode.Settings
 	var own os.FileInfo
 	if home != "" {
 		path := filepath.Join(home, filepath.FromSlash(claudecode.Own))
 		own, _ = os.Stat(path)
-		out = append(out, readGuards(path, claudecode.File{Name: "~/" + claudecode.Own, Own: true, Root: filepath.ToSlash(dir), Beside: filepath.ToSlash(filepath.Dir(path))})...)
+		out = append(out, readGuards(path, claudecode.File{Name: "~/" + claudecode.Own, Own: true, Agreed: agreed, Root: filepath.ToSlash(dir), Beside: filepath.ToSlash(filepath.Dir(path))})...)
 	}
 	for i, at := range append([]string{dir}, originals...) {
 		for _, name := range claudecode.Project {

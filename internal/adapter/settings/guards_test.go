@@ -54,10 +54,10 @@ func TestHooksThatNeverRun(t *testing.T) {
 		`{"PreToolUse": [{"matchr": "Bash", "hooks": [{"command": "x"}]}]}`:             "matchr",
 		`{"PreToolUse": [{"hooks": [{"comand": "x"}]}]}`:                                "comand",
 		`{"PreToolUse": [{"hooks": [{"command": "x", "sandbx": "off"}]}]}`:              "sandbx",
-		`{"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}`:              `type "prompt"`,
+		`{"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "x"}]}]}`:               `type "agent"`,
 		`{"PreToolUse": [{"hooks": [{"command": " "}]}]}`:                               "no command",
 		`{"PreToolUse": [{"hooks": ["exit 2"]}]}`:                                       "cannot be read",
-		`{"Stop": [{"hooks": [{"command": "x", "async": true}]}]}`:                      "async",
+		`{"Stop": [{"hooks": [{"command": "x", "async": true}]}]}`:                      "", // it decides nothing
 		`{"PostToolUse": [{"matcher": "(", "hooks": [{"command": "x"}]}]}`:              `matcher "(" cannot be read`,
 		`{"TaskCompleted": [{"hooks": [{"command": "x"}]}]}`:                            "no event of this name",
 		`{"PreToolUse": [{"matcher": "(", "hooks": [{"command": "x", "timeout": 5}]}]}`: "", // runs for every call

@@ -11,6 +11,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,6 +74,9 @@ type Settings struct {
 	// ServerState allows a provider to store conversations on its servers, so that
 	// requests need not repeat them (OpenAI's Responses).
 	ServerState bool `json:"server_state,omitempty"`
+	// ClaudeSettings: ~/.claude/settings.json is used like this file where this one says
+	// nothing: permissions, folders, mode, model, environment and hooks.
+	ClaudeSettings bool `json:"claude_settings,omitempty"`
 	// Hooks are programs that run at events of a session, in the format of Claude Code's
 	// settings. A project's hooks run only in a trusted folder.
 	Hooks json.RawMessage `json:"hooks,omitempty"`
@@ -209,6 +213,8 @@ type Loaded struct {
 	Files    []string    // the files that were read
 	// Guards are what Claude Code's settings files forbid, in the folder and the home.
 	Guards []claudecode.Settings
+	// Taken is what the person's own file of Claude Code gives, beside what is in User.
+	Taken claudecode.Taken
 	// Unkept are the guards of the folder that cannot be kept: no session starts there.
 	Unkept []string
 }
@@ -216,14 +222,19 @@ type Loaded struct {
 // Load reads the user's file, the project's, and the guards in the files of other agents.
 // originals are folders that dir is a copy of: their guards hold, too.
 func Load(p Paths, dir string, originals ...string) (Loaded, error) {
-	l := Loaded{Dir: dir, User: Settings{Progress: progress.Default()}, Guards: guards(p.Home, dir, originals)}
+	l := Loaded{Dir: dir, User: Settings{Progress: progress.Default()}}
+	user := p.User()
+	found, err := read(user, &l.User)
+	l.Guards = guards(p.Home, dir, originals, err == nil && l.User.ClaudeSettings)
 	for _, g := range l.Guards {
+		if g.File.Agreed {
+			l.take(g.Taken)
+		}
 		if !g.File.Own {
 			l.Unkept = append(l.Unkept, g.Problems...)
 		}
 	}
-	user := p.User()
-	if found, err := read(user, &l.User); err != nil {
+	if err != nil {
 		return l, err
 	} else if found {
 		l.Files = append(l.Files, user)
@@ -233,8 +244,7 @@ func Load(p Paths, dir string, originals ...string) (Loaded, error) {
 	}
 	project := Project(dir)
 	var theirs Settings
-	found, err := read(project, &theirs)
-	if err != nil {
+	if found, err = read(project, &theirs); err != nil {
 		// Its rules cannot be read, and they may forbid something.
 		l.Unkept = append(l.Unkept, err.Error())
 		return l, nil
@@ -244,7 +254,7 @@ func Load(p Paths, dir string, originals ...string) (Loaded, error) {
 	}
 	l.Files = append(l.Files, project)
 	if theirs.Sandbox != "" {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project cannot say how commands are confined: \"sandbox\": %q is refused; it stands in your own %s or in --sandbox", project, theirs.Sandbox, user))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project cannot set the sandbox: \"sandbox\": %q is refused; set it in your own %s or with --sandbox", project, theirs.Sandbox, user))
 		theirs.Sandbox = ""
 	}
 	if err := hookable(project, theirs.Hooks); err != nil {
@@ -259,9 +269,17 @@ func Load(p Paths, dir string, originals ...string) (Loaded, error) {
 	theirs.Schema = ""
 	theirs.Permissions = Permissions{Allow: theirs.Permissions.Allow}
 	if rest, err := json.Marshal(theirs); err == nil && string(rest) != "{}" {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project's configuration can only narrow; ignored: %s", project, rest))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: a project's configuration can only restrict; ignored: %s", project, rest))
 	}
 	return l, nil
+}
+
+// take uses what the person's own file of Claude Code gives, where theirs for pawl says
+// nothing. The model is not always one that can be used here.
+func (l *Loaded) take(t claudecode.Taken) {
+	l.Taken = t
+	l.User.Permissions.Allow = append(l.User.Permissions.Allow, t.Allow...)
+	l.User.Mode = cmp.Or(l.User.Mode, string(t.Mode))
 }
 
 // check returns an error for an invalid value; at is the file or key in the message.
@@ -272,11 +290,11 @@ func (s *Settings) check(at string) error {
 	}{
 		{": progress", "correct the number", s.Progress.Check()},
 		{": tools", "correct the value", s.Tools.Check()},
-		{"", "correct it; doc/safety.md says what may stand there", s.checkChecks()},
-		{": lsp", "correct it; doc/lsp.md says what may stand there", s.LSP.check()},
-		{"", "correct it; doc/extending.md says what it means", s.Agents.check()},
-		{"", "correct it; doc/extending.md says what may stand there", hookable(at, s.Hooks)},
-		{"", "correct it; doc/window.md says what the keys mean", s.Window.Check()},
+		{"", "correct it; see doc/safety.md", s.checkChecks()},
+		{": lsp", "correct it; see doc/lsp.md", s.LSP.check()},
+		{"", "correct it; see doc/extending.md", s.Agents.check()},
+		{"", "correct it; see doc/extending.md", hookable(at, s.Hooks)},
+		{"", "correct it; see doc/window.md", s.Window.Check()},
 		{": retry_for", "correct it", retryable(s.RetryFor)},
 		{"", "correct it", s.Screen.check()},
 		{"", "correct the number", s.Kept.check()},

@@ -168,13 +168,13 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"{\"models\": {\"a/b\": {\n\"windwo\": 1}}}":                   `:2: unknown key "windwo", did you mean "window"?`,
 		"{\"store\": {\"zzz\": 1}}":                                    `:1: unknown key "zzz", there are durability`,
 		"{\n\"model\": \"x\"\n\"mode\": \"ask\"}":                      ":3: invalid character '\"' after object key:value pair",
-		"{\n\"model\": 3}":                                             ":2: model takes a text in quotes and not a number",
+		"{\n\"model\": 3}":                                             ":2: model takes a string in quotes and not a number",
 		"{\"budget\": {\n\n\"usd\": \"x\"}}":                           ":3: budget.usd takes a number and not a string",
 		"{\"route_model\": 1}":                                         ":1: route_model takes true or false and not a number",
 		"[]":                                                           ":1: the file holds an object in braces, and not a array",
 		"{\n\"model\": \"x\"":                                          ":2: it ends before",
 		"":                                                             ":1: the file is empty",
-		"{}\n}":                                                        ":2: something stands behind",
+		"{}\n}":                                                        ":2: there is text after",
 		"{\"model\": \"x\",}\n/* done */":                              "",
 	} {
 		p := Paths{Config: t.TempDir()}

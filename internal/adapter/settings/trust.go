@@ -96,7 +96,7 @@ func (t Trust) Keep(e trust.Entry) error {
 		return err
 	}
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
-		return fmt.Errorf("keep what is trusted: %w", err)
+		return fmt.Errorf("store what is trusted: %w", err)
 	}
 	return atomicfile.Write(t.file(e.Path), append(raw, '\n'), 0o600)
 }
@@ -142,7 +142,7 @@ func (t Trust) read(name string) (*trust.Entry, error) {
 		err = json.Unmarshal(raw, &e)
 	}
 	if err == nil && t.file(e.Path) != name {
-		err = errors.New("it is of another folder")
+		err = errors.New("it belongs to another folder")
 	}
 	if err != nil {
 		return nil, bad(err)

@@ -55,7 +55,7 @@ func TestBackground(t *testing.T) {
 	if r := output(t, s, id, 0); r.Output != "" || r.Exit != nil {
 		t.Errorf("shown twice: %+v", r)
 	}
-	if got := s.Running(); len(got) != 1 || got[0][0] != id {
+	if got := s.Running(); len(got) != 1 || got[0].ID != id {
 		t.Errorf("%v", got)
 	}
 	open(t, go1)

@@ -13,7 +13,7 @@ import (
 // if its name is in names or starts with one of prefixes, and does not look secret. The
 // lists contain what tool chains need to find themselves, their caches, their proxies and
 // their certificates. Variables of applications (DATABASE_URL and the like) are not
-// there; a person who needs one adds its name to Options.Allow.
+// there; a person who needs one adds its name to StarterOptions.Allow.
 const (
 	names = " PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TMP TEMP HOSTNAME CI NO_COLOR" +
 		" HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY http_proxy https_proxy all_proxy ftp_proxy no_proxy" +

@@ -56,13 +56,11 @@ type Options struct {
 	// SpillDir is the folder for outputs that are over Limit, one file each; it is
 	// created when needed. "" means a temporary folder, which Close removes.
 	SpillDir string
-	// Starter starts the commands. nil means a private one with Env and Allow, which
-	// Close closes, and which starts nothing that must be confined.
+	// Starter starts the commands. nil means a private one with Env, which Close
+	// closes, and which starts nothing that must be confined.
 	Starter *Starter
 	// Env returns the environment to filter; nil means os.Environ.
 	Env func() []string
-	// Allow lists variables that pass in addition to the usual ones.
-	Allow []string
 	// Limit is how many bytes of an output are returned; 0 means 30,000.
 	Limit int
 	// SpillMax is how many bytes of an output are written to a file; 0 means 256 MB.
@@ -108,7 +106,10 @@ type Shell struct {
 	temp   string            // the temporary SpillDir, once made
 }
 
-var _ tool.Shell = (*Shell)(nil)
+var (
+	_ tool.Shell = (*Shell)(nil)
+	_ tool.Jobs  = (*Shell)(nil)
+)
 
 // New returns a Shell. It starts nothing.
 func New(o Options) *Shell {
@@ -132,7 +133,7 @@ func New(o Options) *Shell {
 		live: map[*job]struct{}{}, jobs: map[string]*job{},
 	}
 	if s.starter == nil {
-		s.starter = NewStarter(StarterOptions{Env: o.Env, Allow: o.Allow})
+		s.starter = NewStarter(StarterOptions{Env: o.Env})
 	}
 	s.find = sync.OnceValues(s.starter.shell)
 	return s
@@ -280,23 +281,26 @@ func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
 	if err != nil {
 		return tool.Ran{}, err
 	}
-	j.kill(killGrace)
-	s.forgetEnded(j)
+	s.end(j)
 	return j.ran(j.takeFresh()), nil
 }
 
-// Running lists the background commands that have not ended, oldest first, as
-// id and command line.
-func (s *Shell) Running() [][2]string {
+// Running implements tool.Jobs.
+func (s *Shell) Running() []tool.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out [][2]string
+	var out []tool.Job
 	for _, id := range s.order {
 		if j := s.jobs[id]; !j.ended() {
-			out = append(out, [2]string{id, j.command})
+			out = append(out, tool.Job{ID: id, Command: j.command, Runs: time.Since(j.started), Tail: j.tape.end, End: func() { s.end(j) }})
 		}
 	}
 	return out
+}
+
+func (s *Shell) end(j *job) {
+	j.kill(killGrace)
+	s.forgetEnded(j)
 }
 
 // POSIX reports whether sh runs the commands because bash is missing. Some lines then
@@ -358,7 +362,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 		return nil, err
 	}
 	if strings.ContainsRune(c.Command, 0) {
-		return nil, errors.New("the command holds a NUL character, which no shell takes: leave it out")
+		return nil, errors.New("the command holds a NUL character, which no shell accepts: leave it out")
 	}
 	dir := c.Dir
 	if dir == "" {
@@ -386,9 +390,13 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 		j.id = fmt.Sprintf("bg%d", n)
 		j.fresh = newTape(s.opt.Limit, nil)
 	}
+	env := s.starter.environment()
+	if c.Apart {
+		env = Apart(env, s.starter.opt.Apart)
+	}
 	cmd := &exec.Cmd{
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
-		Env: slices.Concat(s.starter.environment(), s.starter.serving(), []string{"PWD=" + dir}, c.Env),
+		Env: slices.Concat(env, s.starter.serving(), []string{"PWD=" + dir}, c.Env),
 	}
 	if err := j.spawn(cmd, s.starter, c.Confine, c.Hold); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))

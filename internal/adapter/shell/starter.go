@@ -203,8 +203,9 @@ func (r *running) command(p process.Program) (*exec.Cmd, error) {
 	}
 	path := p.Path
 	if len(p.Apart) > 0 {
-		env = Apart(env, p.Apart)
-		found, err := findApart(path, append(slices.Clone(env), p.Env...), p.Apart)
+		apart := slices.Concat(p.Apart, r.s.opt.Apart) // a worker's tree, and where the person is
+		env = Apart(env, apart)
+		found, err := findApart(path, append(slices.Clone(env), p.Env...), apart)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", p.Path, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -68,6 +69,17 @@ func (t *tape) Write(p []byte) (int, error) {
 
 // tail returns the ring in order.
 func (t *tape) tail() (older, newer []byte) { return t.ring[t.next:], t.ring[:t.next] }
+
+// end returns the end of the output, or all of it if it is not over the limit.
+func (t *tape) end() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a, b := t.tail()
+	if t.total <= int64(t.limit) {
+		return valid(slices.Concat(t.head, a, b))
+	}
+	return valid(slices.Concat(a, b))
+}
 
 // bytes returns how many bytes were printed in all.
 func (t *tape) bytes() int64 {

@@ -62,14 +62,14 @@ var (
 )
 
 // Prompt returns the prompt of a command. The person's arguments replace $ARGUMENTS, $1
-// to $9 or $ARGUMENTS[0], or are appended. A command line in the text (!`…`) becomes a
-// call that the model makes, with the usual permissions: Prompt runs nothing.
-func (c Command) Prompt(args string) string {
+// to $9 or $ARGUMENTS[0], or are appended. The command lines in the text (!`…`) are
+// returned as lines, which pawl runs with the prompt like calls of its turn.
+func (c Command) Prompt(args string) (text string, lines []string) {
 	var runs []string
-	text := shellLine().ReplaceAllStringFunc(c.Text, func(s string) string {
+	text = shellLine().ReplaceAllStringFunc(c.Text, func(s string) string {
 		cmd := s[2 : len(s)-1]
 		runs = append(runs, cmd)
-		return "(the output of `" + cmd + "`)"
+		return "(the output of `" + cmd + "`, below)"
 	})
 	given, words := false, arguments.Split(args, " \t\n")
 	fill := func(s string) string {
@@ -102,8 +102,5 @@ func (c Command) Prompt(args string) string {
 	if c.Tools.Limited {
 		text += "\n\n(" + c.Tools.told() + ")"
 	}
-	if len(runs) > 0 {
-		text = "First run these commands, each by a call, and use what they print where it is spoken of below:\n- `" + strings.Join(runs, "`\n- `") + "`\n\n" + text
-	}
-	return text
+	return text, runs
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,11 +98,15 @@ func TestCommands(t *testing.T) {
 		{"Look at @src/main.go", "", "Look at @src/main.go"},
 		{"Explain.", "this one", "Explain.\n\nARGUMENTS: this one"},
 		{"Costs $10", "", "Costs $10"},
-		{"Status: !`git status`\nDiff: !`git diff $1`", "HEAD", "First run these commands, each by a call, and use what they print where it is spoken of below:\n- `git status`\n- `git diff HEAD`\n\nStatus: (the output of `git status`)\nDiff: (the output of `git diff HEAD`)"},
+		{"Status: !`git status`\nDiff: !`git diff $1`", "HEAD", "Status: (the output of `git status`, below)\nDiff: (the output of `git diff HEAD`, below)"},
 		{"$ARGUMENTS", "$1 $ARGUMENTS", "$1 $ARGUMENTS"}, // what is given is put there once
 	} {
-		if got := (Command{Text: c.text}).Prompt(c.args); got != c.want {
+		got, lines := (Command{Text: c.text}).Prompt(c.args)
+		if got != c.want {
 			t.Errorf("%q with %q:\n%q, want\n%q", c.text, c.args, got, c.want)
+		}
+		if want := []string{"git status", "git diff HEAD"}; strings.Contains(c.text, "!`") != slices.Equal(lines, want) || !strings.Contains(c.text, "!`") && lines != nil {
+			t.Errorf("%q: %q", c.text, lines)
 		}
 	}
 	dir := t.TempDir()
@@ -113,7 +118,8 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%+v %q", all, warnings)
 	}
 	all, _ = LoadCommands(Folder{Root: dir, Path: ".claude/commands"})
-	if len(all) != 1 || all[0].Description != "Create a git commit" || len(all[0].Tools.Rules) != 2 || !strings.Contains(all[0].Prompt(""), "only calls of these are run: Bash(git add:*), Bash(git commit:*).") {
+	text, _ := all[0].Prompt("")
+	if len(all) != 1 || all[0].Description != "Create a git commit" || len(all[0].Tools.Rules) != 2 || !strings.Contains(text, "only calls of these are run: Bash(git add:*), Bash(git commit:*).") {
 		t.Errorf("%+v", all)
 	}
 }
@@ -151,15 +157,15 @@ func TestAllowedTools(t *testing.T) {
 		"allowed-tools: [Read, [Bash]]":                             "x.md:2: ",
 		"allowed-tools: [Read, 3]":                                  "x.md:2: ",
 		"allowed-tools: R*":                                         "x.md:2: ",
-		"disallowed-tools: Bash":                                    "x.md: it has disallowed-tools, which pawl cannot keep to: use allowed-tools",
+		"disallowed-tools: Bash":                                    "x.md: it has disallowed-tools, which pawl cannot enforce: use allowed-tools",
 		"allowed_tools: Read":                                       "x.md: pawl does not know allowed_tools (did you mean allowed-tools?) of its front matter, which may forbid something; correct or remove it",
 		"AllowedTools: Read":                                        "x.md: pawl does not know allowedtools (did you mean allowed-tools?) of its front matter, which may forbid something; correct or remove it",
-		"tools: Read":                                               "x.md: it has tools, which pawl cannot keep to: use allowed-tools",
+		"tools: Read":                                               "x.md: it has tools, which pawl cannot enforce: use allowed-tools",
 		"sandbox: true":                                             "x.md: pawl does not know sandbox of its front matter, which may forbid something; correct or remove it",
 		"user_invocable: false":                                     "x.md: pawl does not know user_invocable (did you mean user-invocable?) of its front matter, which may forbid something; correct or remove it",
 		"read-only: true":                                           "x.md: pawl does not know read-only of its front matter, which may forbid something; correct or remove it",
 		"license: MIT\ntags: []":                                    "none",
-		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot keep to: use allowed-tools",
+		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot enforce: use allowed-tools",
 	} {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")

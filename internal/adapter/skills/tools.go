@@ -42,7 +42,7 @@ func (s file) unused() []string {
 func (s file) allowed() Allowed {
 	for _, guard := range unkept {
 		if _, set := s.fields[guard]; set {
-			return Allowed{Limited: true, Bad: fmt.Errorf("%s: it has %s, which pawl cannot keep to: use allowed-tools", s.path, guard)}
+			return Allowed{Limited: true, Bad: fmt.Errorf("%s: it has %s, which pawl cannot enforce: use allowed-tools", s.path, guard)}
 		}
 	}
 	guards, _ := keys.Of(maps.Keys(s.fields))

@@ -7,8 +7,9 @@
 // language's own parser runs, if it is installed outside of the workspace and the kernel
 // confines it: it gets the text on its input, and may read the system and write nothing.
 //
-// In Go it also knows a package of the standard library that is used and not imported, and
-// one that is imported and not used: no program compiles with these.
+// If all files are well-formed, go vet looks at their packages, and the project's own
+// TypeScript at the project, unless a language server does: what they did not find before is
+// reported, within Look.TypeLimit.
 package syntax
 
 import (
@@ -20,6 +21,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
@@ -35,18 +37,28 @@ const (
 	maxText  = 200 // bytes of a message
 )
 
-// Look looks at files of a workspace.
+// Look looks at files of a workspace. It is safe for concurrent use.
 type Look struct {
 	Root string // the workspace's real path
 	// Start starts the parsers of languages, confined; nil: none is started.
 	Start process.Starter
-	// Limit is how long all looks after one call may take.
+	// Limit is how long all looks at the syntax after one call may take.
 	Limit time.Duration
+
+	// TypeLimit is how long the looks at packages may take after that; 0: there are none.
+	TypeLimit time.Duration
+	// Confine is how go vet is confined: it keeps a cache. TypeScript only reads.
+	Confine process.Confine
+	// Served reports whether a language server looks at a file; nil: none does.
+	Served func(path string) bool
+
+	mu       sync.Mutex
+	packages map[string]*vetted // by folder, or by tsconfig.json
 }
 
 // Broken implements tool.Syntax.
-func (l *Look) Broken(ctx context.Context, cs []tool.CodeChange) []tool.Diagnostic {
-	ctx, cancel := context.WithTimeout(ctx, l.Limit)
+func (l *Look) Broken(parent context.Context, cs []tool.CodeChange) []tool.Diagnostic {
+	ctx, cancel := context.WithTimeout(parent, l.Limit)
 	defer cancel()
 	var out []tool.Diagnostic
 	for _, c := range cs[:min(len(cs), maxFiles)] {
@@ -54,7 +66,10 @@ func (l *Look) Broken(ctx context.Context, cs []tool.CodeChange) []tool.Diagnost
 			out = append(out, *d)
 		}
 	}
-	return out
+	if len(out) > 0 {
+		return out
+	}
+	return l.types(parent, cs)
 }
 
 func (l *Look) broken(ctx context.Context, c tool.CodeChange) *tool.Diagnostic {
@@ -75,7 +90,7 @@ func (l *Look) broken(ctx context.Context, c tool.CodeChange) *tool.Diagnostic {
 		if err != nil || len(before) > maxSize {
 			return nil
 		}
-		if was := find(ctx, before); was != nil && (was.Message == d.Message || was.Source == d.Source) {
+		if was := find(ctx, before); was != nil {
 			return nil // it was broken before
 		}
 	}
@@ -101,7 +116,7 @@ type find func(ctx context.Context, text []byte) *tool.Diagnostic
 func (l *Look) parser(name string) find {
 	switch ext := path.Ext(name); ext {
 	case ".go":
-		return func(_ context.Context, text []byte) *tool.Diagnostic { return l.golang(name, text) }
+		return func(_ context.Context, text []byte) *tool.Diagnostic { return golang(name, text) }
 	case ".json":
 		return func(_ context.Context, text []byte) *tool.Diagnostic { return jsonText(text) }
 	default:
@@ -179,9 +194,9 @@ func (l *Look) program(ctx context.Context, p *language, text []byte) *tool.Diag
 		m[1] = at[1]
 	}
 	line, _ := strconv.Atoi(m[1])
-	return &tool.Diagnostic{Line: line, Source: "syntax", Message: m[2]}
+	return atLine(line, "%s", m[2])
 }
 
-func atLine(line int, source, format string, args ...any) *tool.Diagnostic {
-	return &tool.Diagnostic{Line: line, Source: source, Message: fmt.Sprintf(format, args...)}
+func atLine(line int, format string, args ...any) *tool.Diagnostic {
+	return &tool.Diagnostic{Line: line, Source: "syntax", Message: fmt.Sprintf(format, args...)}
 }

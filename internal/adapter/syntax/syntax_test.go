@@ -42,9 +42,6 @@ func look(t *testing.T, l *Look, name, before, after string) string {
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "other.go"), []byte("package a\n\nvar log logger\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	l := &Look{Root: dir, Limit: time.Hour}
 	const fine = "package a\n\nimport \"fmt\"\n\nfunc F() { fmt.Println(1) }\n"
 	for name, c := range map[string][4]string{
@@ -53,16 +50,6 @@ func TestBroken(t *testing.T) {
 		"fine":                {"a.go", fine, fine + "func G() {}\n", ""},
 		"broken before":       {"a.go", "package a\nfunc {\n", "package a\nfunc {\nvar x\n", ""},
 		"mended":              {"a.go", "package a\nfunc {\n", fine, ""},
-		"not imported":        {"a.go", fine, strings.Replace(fine, "fmt.Println(1)", "fmt.Println(strings.ToUpper(`x`))", 1), "a.go:5: undefined: strings (the package is not imported)"},
-		"not used":            {"a.go", fine, strings.Replace(fine, "fmt.Println(1)", "", 1), `a.go:3: "fmt" imported and not used`},
-		"imported":            {"a.go", "", "package a\n\nimport \"math/rand/v2\"\n\nvar X = rand.Int()\n", ""},
-		"under a name":        {"a.go", "", "package a\n\nimport str \"strings\"\n\nvar X = str.ToUpper(``)\n", ""},
-		"a name of another":   {"a.go", "", "package a\n\nimport \"github.com/goccy/go-json\"\n\nvar X = json.Marshal\n", ""},
-		"of the package":      {"a.go", "", "package a\n\nfunc F() { log.Print() }\n", ""},
-		"a variable":          {"a.go", "", "package a\n\nfunc F(path T) { path.Join() }\n", ""},
-		"for its effects":     {"a.go", "", "package a\n\nimport _ \"embed\"\n", ""},
-		"a dot":               {"a.go", "", "package a\n\nimport . \"strings\"\n\nvar X = ToUpper(``)\n", ""},
-		"C":                   {"a.go", "", "package a\n\nimport \"C\"\n", ""},
 		"json":                {"a.json", `{"a": 1}`, "{\n\"a\": 1 2\n}", "a.json:2: invalid character '2' after object key:value pair"},
 		"json with comments":  {"tsconfig.json", "", "{\n// why\n\"a\": [1,],\n}", ""},
 		"json that was odd":   {"a.json", "{{name}}", "{{name}} {{more}}", ""},
@@ -136,5 +123,106 @@ func TestParsers(t *testing.T) {
 		if got := look(t, l, c.file, c.before, c.after); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// SPEC 12.2: what go vet newly finds in the package of a change is known without a language
+// server, once; what it found before, and what nobody can tell, is not reported.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	const (
+		whole  = "package a\n\nimport \"fmt\"\n\nfunc F() { fmt.Printf(\"%d\\n\", G(1)) }\n"
+		g      = "package a\n\nfunc G(n int) int { return n }\n"
+		broken = "package a\n\nfunc G() int { return 1 }\n"
+		named  = "package a\n\nfunc G(n int) int { return m }\n"
+		other  = "package a\n\nfunc G(n int) string { return `` }\n"
+		said   = "a/a.go:5: too many arguments in call to G"
+		printf = `a/a.go:5: fmt.Printf format %d has arg G(1) of wrong type string`
+	)
+	type step struct{ file, after, want string } // after "": the file goes
+	for name, c := range map[string]struct {
+		start map[string]string
+		steps []step
+	}{
+		"a caller":      {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", broken, said}, {"a/g.go", broken + "\n", ""}}},
+		"again":         {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", broken, said}, {"a/g.go", g, ""}, {"a/g.go", broken, said}}},
+		"the next one":  {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", broken, said}, {"a/g.go", named, "a/g.go:3: undefined: m"}}},
+		"before":        {map[string]string{"a/a.go": whole, "a/g.go": broken}, []step{{"a/g.go", broken + "\n", ""}, {"a/g.go", named, ""}, {"a/g.go", g, ""}, {"a/g.go", broken, said}}},
+		"an analyzer":   {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", other, printf}, {"a/g.go", other + "\n", ""}}},
+		"its old news":  {map[string]string{"a/a.go": whole, "a/g.go": other}, []step{{"a/g.go", other + "\n", ""}, {"a/g.go", broken, said}}},
+		"a test":        {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/a_test.go", "package a_test\n\nimport \"x/a\"\n\nvar _ = a.H\n", "a/a_test.go:5: undefined: a.H"}}},
+		"a new package": {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"b/b.go", "package b\n\nvar X = y\n", "b/b.go:3: undefined: y"}}},
+		"a file goes":   {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", "", "a/a.go:5: undefined: G"}}},
+		"not imported":  {map[string]string{"a/a.go": g}, []step{{"a/a.go", "package a\n\nvar X = strings.ToUpper(``)\n", "a/a.go:3: undefined: strings"}}},
+		"not used":      {map[string]string{"a/a.go": g}, []step{{"a/a.go", "package a\n\nimport \"fmt\"\n", "a/a.go:3: \"fmt\" imported and not used"}}},
+		"its syntax":    {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", "package a\n\nfunc G(\n", "a/g.go:3: expected ')', found 'EOF'"}}},
+		"no dependency": {map[string]string{"a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", "package a\n\nimport \"example.com/y\"\n\nfunc G(n int) int { return y.Z(n) }\n", "a/g.go:3: no required module provides package example.com/y; to add it:"}}},
+		"no module":     {map[string]string{"go.mod": "modul x\n", "a/a.go": whole, "a/g.go": g}, []step{{"a/g.go", broken, ""}}},
+		"served":        {map[string]string{"a/served.go": g}, []step{{"a/served.go", named, ""}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			save := func(name, text string) {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			save("go.mod", "module x\n\ngo 1.24\n")
+			for name, text := range c.start {
+				save(name, text)
+			}
+			l := &Look{Root: dir, Start: &processtest.Plain{}, Limit: time.Hour, TypeLimit: time.Hour, Served: func(path string) bool { return path == "a/served.go" }}
+			for i, s := range c.steps {
+				ch := tool.CodeChange{Path: s.file}
+				if was, err := os.ReadFile(filepath.Join(dir, s.file)); err == nil {
+					ch.Existed, ch.Before = true, content(string(was))
+				}
+				if s.after == "" {
+					if err := os.Remove(filepath.Join(dir, s.file)); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					save(s.file, s.after)
+					ch.After = content(s.after)
+				}
+				text := ""
+				for _, d := range l.Broken(t.Context(), []tool.CodeChange{ch}) {
+					text += fmt.Sprintf("%s:%d: %s", d.Path, d.Line, d.Message)
+				}
+				if text != s.want {
+					t.Errorf("step %d: %q, want %q", i, text, s.want)
+				}
+			}
+		})
+	}
+}
+
+// SPEC 16.16: go vet is confined as it is told to be, and does not look for its program in
+// the workspace. Where it is stopped again and again, it is not started any more.
+func TestVetIsConfined(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	l := &Look{Root: "/work/x", Start: f, Limit: time.Hour, TypeLimit: time.Hour, Confine: process.Confine{Level: process.Workspace}}
+	if got := look(t, l, "a/a.go", "package a\n", "package a\n\nvar X = y\n"); got != "" || len(f.starts) != 1 {
+		t.Fatalf("%q, %+v", got, f.starts)
+	}
+	if p := f.starts[0]; p.Confine.Level != process.Workspace || len(p.Confine.Hosts) > 0 || p.Dir != "/work/x/a" || len(p.Apart) != 1 || p.Apart[0] != "/work/x" {
+		t.Errorf("%+v", p)
+	}
+	l.TypeLimit = 1
+	for range 2 * maxLate {
+		look(t, l, "a/a.go", "package a\n", "package a\n\nvar X = y\n")
+	}
+	if n := len(f.starts); n != 1+maxLate {
+		t.Errorf("%d starts", n)
+	}
+	var many []tool.CodeChange
+	for i := range maxFiles + 1 {
+		many = append(many, tool.CodeChange{Path: fmt.Sprintf("b/%d.go", i), After: content("package b\n")})
+	}
+	if l.Broken(t.Context(), many); len(f.starts) != 1+maxLate {
+		t.Error("after many changes nobody can tell which one it was")
 	}
 }

@@ -61,7 +61,7 @@ func Read(path, name string) (*File, error) {
 func Parse(name string, raw []byte) (*File, error) {
 	f := &File{name: name}
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, f.at(0, errors.New("the file is empty: see doc/swarm.md for what stands in it"))
+		return nil, f.at(0, errors.New("the file is empty: doc/swarm.md describes its contents"))
 	}
 	doc, err := parser.ParseBytes(raw, 0)
 	if err != nil {
@@ -126,10 +126,10 @@ func (f *File) yaml(err error) error {
 		}
 		text := y.GetMessage()
 		if t := (*yaml.TypeError)(nil); errors.As(err, &t) && t.Token != nil {
-			text = fmt.Sprintf("%.40q stands where there must be %s", t.Token.Value, words(t.DstType))
+			text = fmt.Sprintf("%.40q was found where %s must be", t.Token.Value, words(t.DstType))
 		}
 		if u := (*yaml.UnexpectedNodeTypeError)(nil); errors.As(err, &u) && u.Token != nil {
-			text = fmt.Sprintf("%.40q stands where there must be a %s", u.Token.Value, strings.ToLower(u.Expected.YAMLName()))
+			text = fmt.Sprintf("%.40q was found where a %s must be", u.Token.Value, strings.ToLower(u.Expected.YAMLName()))
 		}
 		err = errors.New(text)
 	}

@@ -31,7 +31,7 @@ func AskUser() tool.Tool {
 			case q == "":
 				return tool.Errorf("the question is empty"), nil
 			case len(q) > askText:
-				return tool.Errorf("the question is %d bytes long, at most %d: ask it shorter", len(q), askText), nil
+				return tool.Errorf("the question is %d bytes long, at most %d: shorten it", len(q), askText), nil
 			case len(in.Options) > askOptions:
 				return tool.Errorf("%d options are too many to choose from: at most %d", len(in.Options), askOptions), nil
 			}

@@ -53,6 +53,7 @@ func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
 			"There is no terminal and no input, so use flags that need no answer. The last line says how it ended. "+
+			"Run tests without a pipe: long output is cut for you, and behind a pipe (| tail) their exit code is lost. "+
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
@@ -217,7 +218,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		last = fmt.Sprintf("exit code %d", *ran.Exit)
 		r.Error = *ran.Exit != 0
 	}
-	out := foldEqual(ran.Output)
+	out := foldPaths(foldEqual(ran.Output))
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
 		out = strings.TrimSuffix(out, "\n") + "\n[all output: " + ran.Spill + "]\n"
 	}
@@ -260,6 +261,47 @@ func foldEqual(s string) string {
 	flush()
 	return b.String()
 }
+
+// foldPaths writes the path of lines such as grep -n prints once, above them: three of
+// "a.go:12:text" become "a.go:" and "12:text" each. Messages with a column stay as they are:
+// other programs read them.
+func foldPaths(s string) string {
+	var b, whole, short strings.Builder
+	path, times := "", 0
+	flush := func() {
+		if times < 3 {
+			b.WriteString(whole.String())
+		} else {
+			b.WriteString(path + ":\n" + short.String())
+		}
+		times = 0
+		whole.Reset()
+		short.Reset()
+	}
+	for l := range strings.Lines(s) {
+		p, rest, _ := strings.Cut(l, ":")
+		number, text, numbered := strings.Cut(rest, ":")
+		column, _, more := strings.Cut(text, ":")
+		if !numbered || !isNumber(number) || more && isNumber(column) || !strings.ContainsAny(p, "./") || strings.ContainsAny(p, " \t") {
+			p = ""
+		}
+		if p != path {
+			flush()
+			path = p
+		}
+		if p == "" {
+			b.WriteString(l)
+			continue
+		}
+		times++
+		whole.WriteString(l)
+		short.WriteString(rest)
+	}
+	flush()
+	return b.String()
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // stillRunning says what a command did when it was stopped: more time helps one that
 // worked, and not one that waited.

@@ -245,6 +245,35 @@ func TestBashBackground(t *testing.T) {
 	}
 }
 
+// SPEC 20.3: the path of lines with a number is written once; a column, a time of day and few
+// lines stay as they are.
+func TestPathsAreFolded(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                                      "",
+		"a.go:1:x\na.go:2:y\n":                  "a.go:1:x\na.go:2:y\n",
+		"a.go:1:x\na.go:2:y\na.go:3:z\n":        "a.go:\n1:x\n2:y\n3:z\n",
+		"b\na.go:1:\na.go:2:y\na.go:3:z: q\nc":  "b\na.go:\n1:\n2:y\n3:z: q\nc",
+		"a/b:1:x\na/b:2:y\na/b:9:\na.go:1:x\n":  "a/b:\n1:x\n2:y\n9:\na.go:1:x\n",
+		"a.go:1:x\nb.go:2:y\na.go:3:z\n":        "a.go:1:x\nb.go:2:y\na.go:3:z\n",
+		"a.go:1:2: x\na.go:2:7: y\na.go:3:1: z": "a.go:1:2: x\na.go:2:7: y\na.go:3:1: z",
+		"10:05:01 a\n10:05:02 b\n10:05:03 c\n":  "10:05:01 a\n10:05:02 b\n10:05:03 c\n",
+		"  a.go:1:x\n  a.go:2:y\n  a.go:3:z\n":  "  a.go:1:x\n  a.go:2:y\n  a.go:3:z\n",
+		"a.go: 1\na.go: 2\na.go: 3\n\n":         "a.go: 1\na.go: 2\na.go: 3\n\n",
+		"a.go:1:x\na.go:2:x\na.go:3:x":          "a.go:\n1:x\n2:x\n3:x",
+		"a.go:1:é\r\na.go:2:\r\na.go:3:\r\n":    "a.go:\n1:é\r\n2:\r\n3:\r\n",
+	} {
+		if got := foldPaths(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	exit := 0
+	r := ranResult(tool.Ran{Output: "a.go:1:x\na.go:2:y\na.go:3:z\n", Exit: &exit}, "grep -rn . .", "")
+	if r.Text != "a.go:\n1:x\n2:y\n3:z\nexit code 0" {
+		t.Errorf("%q", r.Text)
+	}
+}
+
 // SPEC 20.3: equal lines of an output are written once, and counted; what differs, few
 // lines, and blank ones stay as they are.
 func TestEqualLinesAreFolded(t *testing.T) {

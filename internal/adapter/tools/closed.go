@@ -24,7 +24,7 @@ func closedEnv(ctx context.Context, env tool.Env, cmds []shellsyntax.Command) (v
 	set := gitconfig.Settings()
 	dirs, ok := command.GitFolders(cmds)
 	if !ok {
-		r := tool.Errorf("git was not run: in which repository it would run cannot be known before; name the folder")
+		r := tool.Errorf("git was not run, because its repository is unclear: name the folder")
 		return nil, &r, nil
 	}
 	vars = gitconfig.Env()
@@ -60,7 +60,7 @@ func localPrograms(ctx context.Context, env tool.Env, dir string) (set [][2]stri
 	line := "git -C " + q + ` config --show-scope --null --name-only --get-regexp '^(filter|diff|merge)\.' 2>/dev/null; got=$?; ` +
 		"t=$(git -C " + q + ` rev-parse --show-toplevel 2>/dev/null) && [ -f "$t/.gitmodules" ] && git config --show-scope --null --name-only --file "$t/.gitmodules" --get-regexp '^submodule\..*\.ignore$' 2>/dev/null; exit $got`
 	vars := append([]string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}, gitConfigEnv(gitconfig.Settings())...)
-	ran, err := env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars})
+	ran, err := env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars, Apart: true})
 	if err != nil {
 		return nil, false, nil, err
 	}

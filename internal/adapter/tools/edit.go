@@ -116,7 +116,7 @@ func replaceLines(s *staged, from, to int, text string) (replaced, error) {
 	if there := len(news) > 0 && fits(lines, from-1, news); there && to-from+1 <= len(news) {
 		return replaced{body: s.body, already: true, at: from}, nil
 	} else if there {
-		return replaced{}, failf("lines %d-%d of %s are as new says already: to take lines %d-%d away, name only those",
+		return replaced{}, failf("lines %d-%d of %s already have the new text: to remove lines %d-%d, name only those",
 			from, from+len(news)-1, s.file.Path, from+len(news), to)
 	}
 	return src.splice(src.cuts(lines, []run{{from - 1, to, news}}, asBefore), ""), nil

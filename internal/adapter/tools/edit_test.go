@@ -45,7 +45,7 @@ func TestEdit(t *testing.T) {
 		{"replace_all", "x\ny\nx\n", m{"old": "x", "new": "zz", "replace_all": true}, "zz\ny\nzz\n", "2 replacements", false},
 		{"replace_all over CRLF", "x\r\ny\r\nx\r\ny\r\n", m{"old": "x\ny", "new": "z", "replace_all": true}, "z\r\nz\r\n", "2 replacements", false},
 		{"spaces for tabs", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        y()\n        return 1\n    }"}, "func f() {\n\tif x {\n\t\ty()\n\t\treturn 1\n\t}\n}\n", "whitespace differed", false},
-		{"a depth that no line has", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        for {\n            y()\n        }\n        return 1\n    }"}, "", "not certain", true},
+		{"a depth that no line has", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        for {\n            y()\n        }\n        return 1\n    }"}, "", "is unclear", true},
 		{"wrong depth", "class A:\n    def f(self):\n        return 1\n", m{"old": "def f(self):\n    return 1\n", "new": "def f(self):\n    if x:\n        return 2\n    return 1\n"}, "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n", "whitespace differed", false},
 		{"trailing spaces", "a  \nb\nc\n", m{"old": "a\nb", "new": "a\nB"}, "a  \nB\nc\n", "whitespace differed", false},
 		{"inner spaces", "x  =   1 // one\n", m{"old": "x = 1 // one", "new": "x = 2 // one"}, "x = 2 // one\n", "whitespace differed", false},

@@ -155,9 +155,9 @@ type fitting struct {
 type reason string
 
 const (
-	unclearDepth  reason = "its indentation there is another, and which one the new lines shall have is not certain"
-	unclearBlank  reason = "blank lines stand between them there, and where among those the new lines go is not certain"
-	unclearInside reason = "inside a line to be replaced, spaces, quotes or dashes are others there"
+	unclearDepth  reason = "its indentation differs there, so the right one for the new lines is unclear"
+	unclearBlank  reason = "blank lines are between them there, so the right place for the new lines is unclear"
+	unclearInside reason = "spaces, quotes or dashes differ inside a line to be replaced"
 )
 
 func (f *fitting) file(j int) string { return f.page.lines[f.page.solid[f.spot.at+j]] }

@@ -103,7 +103,7 @@ func git(ctx context.Context, env tool.Env, worktree bool, args ...string) (ran 
 	for _, a := range args {
 		line += " " + shellsyntax.Quote(a)
 	}
-	ran, err = env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars})
+	ran, err = env.Shell.Run(ctx, tool.Run{Command: line, Timeout: time.Minute, Env: vars, Apart: true})
 	if err != nil {
 		r, err := shellFailed(ctx, err)
 		return ran, &r, err

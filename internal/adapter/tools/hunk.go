@@ -156,7 +156,7 @@ func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 			if why == "" {
 				return placed{at: at, runs: runs, note: f.note}, nil
 			}
-			text = "the lines of a hunk are there in another whitespace only, and " + string(why)
+			text = "the lines of a hunk are there only with other whitespace, and " + string(why)
 			break
 		}
 	}

@@ -28,10 +28,14 @@ func LspDiagnostics() tool.Tool {
 					paths[i] = at.Path
 				}
 				ds, err := c.Diagnostics(ctx, paths)
-				if err != nil {
+				if len(ds) == 0 && err != nil {
 					return tool.Result{}, err
 				}
-				return listDiagnostics(env, ds), nil
+				r := listDiagnostics(env, ds)
+				if err != nil {
+					r.Text += "\n[" + err.Error() + "]"
+				}
+				return r, nil
 			})
 		})
 	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"diagnostics", "getdiagnostics", "geterrors", "godiagnostics"}, Family: tool.ReadFamily, Listing: true}

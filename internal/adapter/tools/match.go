@@ -122,7 +122,7 @@ func (e *edit) nowhere(doubt reason) *miss {
 	}
 	switch {
 	case doubt != "":
-		m.text = "old is there in another whitespace only, and " + string(doubt)
+		m.text = "old is there only with other whitespace, and " + string(doubt)
 	case at >= 0:
 		m.text += fmt.Sprintf(" (the new text stands at line %d: was the edit made already?)", lineAt(e.in.plain, at))
 	case blank(e.text):
@@ -222,8 +222,8 @@ func (e *edit) byLines() (replaced, *miss, reason) {
 				at = append(at, p.solid[s.at])
 			}
 			m := manyLines(p.lines, at, len(olds.lines))
-			m.text = fmt.Sprintf("old matches %d places, at line %s, in another whitespace only: "+
-				"copy the one that is meant exactly, with lines around it; replace_all needs the exact text", len(at), lineList(at))
+			m.text = fmt.Sprintf("old matches %d places, at line %s, but with other whitespace: "+
+				"copy the one you mean exactly, with lines around it; replace_all needs the exact text", len(at), lineList(at))
 			return replaced{}, m, ""
 		}
 		pairs := align(olds.lines, news.lines)

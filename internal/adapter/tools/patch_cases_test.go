@@ -82,7 +82,7 @@ var patchCases = []patchCase{
 	{"NBSP", "a\u00a0b\nc\n", in("@@\n a b\n-c\n+C\n"), to("a\u00a0b\nC\n"), ""},
 	{"one shift", "    a()\n    b()\n", in("@@\n a()\n-b()\n+c()\n"), to("    a()\n    c()\n"), "whitespace"},
 	{"trailing blanks", "a  \nb\n", in("@@\n a\n-b\n+B\n"), to("a  \nB\n"), "whitespace"},
-	{"two depths under one", "    a()\n        b()\n", in("@@\n a()\n b()\n+c()\n"), nil, "not certain"},
+	{"two depths under one", "    a()\n        b()\n", in("@@\n a()\n b()\n+c()\n"), nil, "is unclear"},
 	{"two places in another whitespace", "\ta()\n\tb()\n  a()\n  b()\n", in("@@\n a()\n-b()\n+c()\n"), nil, "2 times"},
 
 	// Delete and add, in one patch.

@@ -117,7 +117,7 @@ func (r *reader) result(files int) tool.Result {
 
 func (r *reader) file(ctx context.Context, in readFile) error {
 	if in.To > 0 && in.From > in.To {
-		return failf("from %d is behind to %d", in.From, in.To)
+		return failf("from %d is after to %d", in.From, in.To)
 	}
 	from := max(in.From, 1)
 	f, err := r.env.Files.Read(ctx, in.Path, 0)
@@ -199,7 +199,7 @@ func (r *reader) part(ctx context.Context, in readFile, from int) error {
 		want = min(in.To, total)
 	}
 	n := r.show(f, ls, first, total)
-	if first+n-1 == last && last < want {
+	if n > 0 && first+n-1 == last && last < want {
 		r.say("[lines %d-%d not shown, the result is full: read again with from %d, or use grep]\n", last+1, want, last+1)
 	}
 	return nil
@@ -209,7 +209,15 @@ func (r *reader) part(ctx context.Context, in readFile, from int) error {
 // returns how many lines it wrote.
 func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	var body strings.Builder
-	n, seen := numbered(&body, ls, from, max(r.room-len(f.Path)-200, lineShown+100), tool.Span{Path: f.Path, Hash: f.Hash})
+	room := r.room - len(f.Path) - 200
+	if r.b.Len() == 0 { // one line at least
+		room = max(room, lineShown+100)
+	}
+	n, seen := numbered(&body, ls, from, room, tool.Span{Path: f.Path, Hash: f.Hash})
+	if n == 0 && len(ls) > 0 {
+		r.say("[not read, the result is full: %s; read it in another call]\n", f.Path)
+		return 0
+	}
 	r.say("== %s (lines %d-%d of %d) ==\n%s", f.Path, from, from+n-1, total, body.String())
 	if n < len(ls) {
 		r.say("[lines %d-%d not shown, the result is full: read again with from %d, or use grep]\n", from+n, from+len(ls)-1, from+n)

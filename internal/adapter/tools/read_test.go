@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 		{`{"files":[{"path":"bad"}]}`, "== bad (lines 1-3 of 3) ==\n1\tok\n2\tcaf\uFFFD\n3\tok", "bad:1-1 bad:3-3"},
 		{`{"files":[{"path":"long"}]}`, "== long (lines 1-3 of 3) ==\n1\ts\n2\t" + strings.Repeat("x", 2000) + "… [3000 more bytes of this line not shown]\n3\te", "long:1-1 long:3-3"},
 		{`{"files":[{"path":"a","from":9}]}`, "== a ==\nerror: a has 3 lines: nothing at line 9", ""},
-		{`{"files":[{"path":"a","from":3,"to":2}]}`, "== a ==\nerror: from 3 is behind to 2", ""},
+		{`{"files":[{"path":"a","from":3,"to":2}]}`, "== a ==\nerror: from 3 is after to 2", ""},
 		{`{"files":[{"path":"b"}]}`, "== b ==\nerror: b is a folder: use ls or glob", ""},
 		{`{"files":[{"path":"bin"}]}`, "== bin ==\nerror: bin is a binary file of 3 bytes: it cannot be shown as lines", ""},
 		{`{"files":[{"path":"utf16"}]}`, "== utf16 ==\nerror: utf16 is UTF-16 text of 4 bytes: it cannot be shown as lines", ""},
@@ -162,5 +162,29 @@ func TestGrepTool(t *testing.T) {
 	}
 	if r := call(t, env, Grep(), `{"pattern":"("}`); !r.Error {
 		t.Errorf("%q", r.Text)
+	}
+}
+
+// SPEC 4.1: however many files and lines are asked for, the result fits its limit: it is not
+// cut a second time.
+func TestReadFits(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{}
+	for i, width := range []int{10, 80, 700, 1900, 3000} {
+		texts[fmt.Sprintf("f%d", i)] = strings.Repeat(strings.Repeat("x", width)+"\n", 400)
+	}
+	env, _ := memEnv(texts)
+	for limit := 2600; limit < 12_000; limit += 173 {
+		env.Limit = limit
+		for first := range 5 {
+			var files []string
+			for i := range 4 {
+				files = append(files, fmt.Sprintf(`{"path":"f%d","from":%d,"to":%d}`, (first+i)%5, 1+i, 3+limit%97))
+			}
+			r := call(t, env, Read(), `{"files":[`+strings.Join(files, ",")+`]}`)
+			if len(r.Text) > limit {
+				t.Fatalf("limit %d, first f%d: %d bytes", limit, first, len(r.Text))
+			}
+		}
 	}
 }

@@ -26,7 +26,7 @@ func Remember() tool.Tool {
 			case note == "":
 				return tool.Errorf("the note is empty"), nil
 			case len(note) > noteText:
-				return tool.Errorf("the note is %d bytes long, at most %d: keep the one thing that matters", len(note), noteText), nil
+				return tool.Errorf("a note of %d bytes is too long, the limit is %d: keep only what matters", len(note), noteText), nil
 			}
 			if err := env.Notes.Remember(ctx, note); err != nil {
 				return shellFailed(ctx, err)

@@ -44,7 +44,7 @@ func Todo() tool.Tool {
 // planOf checks a plan and returns it with each item on one line.
 func planOf(in []tool.Item) ([]tool.Item, error) {
 	if len(in) > todoItems {
-		return nil, failf("a plan of %d items helps nobody: at most %d, join some", len(in), todoItems)
+		return nil, failf("a plan can have at most %d items, not %d: join some", len(in), todoItems)
 	}
 	out := make([]tool.Item, 0, len(in))
 	active := 0
@@ -61,7 +61,7 @@ func planOf(in []tool.Item) ([]tool.Item, error) {
 		case it.Text == "":
 			return nil, failf("item %d has no text", i+1)
 		case len(it.Text) > todoText:
-			return nil, failf("item %d is %d bytes long, at most %d: say it shorter", i+1, len(it.Text), todoText)
+			return nil, failf("item %d is %d bytes long, at most %d: shorten it", i+1, len(it.Text), todoText)
 		}
 		out = append(out, it)
 	}

@@ -25,7 +25,7 @@ func WebSearch() tool.Tool {
 				return tool.Footprint{}, err
 			}
 			if env.Search == nil {
-				return tool.Footprint{}, failf("nothing searches the web for this model: a search service can be configured (search.api), or another model used")
+				return tool.Footprint{}, failf("this model has no web search: configure a search service (search.api), or use another model")
 			}
 			return tool.Footprint{Hosts: []string{strings.ToLower(env.Search.Host())}}, nil
 		},
@@ -35,7 +35,7 @@ func WebSearch() tool.Tool {
 				return failed(err)
 			}
 			if env.Search == nil {
-				return tool.Errorf("nothing searches the web for this model"), nil
+				return tool.Errorf("this model has no web search"), nil
 			}
 			found, err := env.Search.Search(ctx, query)
 			if err != nil {

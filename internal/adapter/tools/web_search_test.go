@@ -50,7 +50,7 @@ func TestWebSearch(t *testing.T) {
 		args string
 		want string
 	}{
-		"nobody searches": {tool.Env{}, `{"query":"x"}`, "nothing searches"},
+		"nobody searches": {tool.Env{}, `{"query":"x"}`, "no web search"},
 		"no query":        {tool.Env{Search: s}, `{"query":" \n"}`, "empty"},
 		"a long one":      {tool.Env{Search: s}, `{"query":"` + strings.Repeat("a", 500) + `"}`, "at most"},
 	} {

@@ -81,7 +81,7 @@ func readResults(body []byte) ([]tool.Hit, error) {
 
 func hits(err error, of []hit) ([]tool.Hit, error) {
 	if err != nil {
-		return nil, errors.New("its answer is not what its API promises")
+		return nil, errors.New("its answer does not follow its API")
 	}
 	var out []tool.Hit
 	for _, h := range of[:min(len(of), 10)] {

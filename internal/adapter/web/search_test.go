@@ -89,8 +89,8 @@ func TestSearchFailures(t *testing.T) {
 		}, "refuses the key"},
 		"limited":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "limit"},
 		"broken":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, "HTTP 502"},
-		"a page":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "not what its API promises"},
-		"another shape": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"web":{"results":"x"}}`) }, "not what its API promises"},
+		"a page":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "does not follow its API"},
+		"another shape": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"web":{"results":"x"}}`) }, "does not follow its API"},
 		"without an end": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"web":`+strings.Repeat(" ", 3<<20))
 		}, "too long"},

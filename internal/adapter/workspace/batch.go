@@ -18,7 +18,9 @@ type batch struct {
 	w     *Workspace
 	jobs  []*job
 	made  []made     // folders made on the way
-	roots []*os.Root // everything that was opened
+	roots []*os.Root // everything that was opened, each folder once
+	taken map[place]bool
+	known map[string]*os.Root // of roots, the one that was opened last at a path
 }
 
 type made struct {
@@ -49,8 +51,6 @@ type job struct {
 	// was created, the old name was removed.
 	replaced, created, removed bool
 }
-
-func (j *job) touches(p place) bool { return p == j.from || p == j.to }
 
 // moves reports whether the content gets another name.
 func (j *job) moves() bool { return !j.req.Remove && j.to != j.from }
@@ -157,12 +157,23 @@ func (b *batch) fill(f *os.File, j *job) error {
 	return err
 }
 
+// open opens a folder until the batch is closed. What is open already is not opened again: a
+// batch of many files would need more descriptors than there are.
 func (b *batch) open(p place) (*os.Root, error) {
 	dir, err := b.w.folder(p)
-	if err == nil {
-		b.roots = append(b.roots, dir)
+	if err != nil {
+		return nil, err
 	}
-	return dir, err
+	if have := b.known[p.abs]; have != nil {
+		now, nerr := dir.Stat(".")
+		was, werr := have.Stat(".")
+		if nerr == nil && werr == nil && os.SameFile(now, was) {
+			return have, dir.Close()
+		}
+	}
+	b.roots = append(b.roots, dir)
+	b.known[p.abs] = dir
+	return dir, nil
 }
 
 // folders creates the folders above the target of a job.

@@ -170,7 +170,7 @@ func (b *batch) swap(j *job) error {
 // displacedError reports that someone's content was displaced and now has another name.
 func (b *batch) displacedError(j *job, name string, err error) error {
 	j.temp, j.replaced = "", true
-	return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
+	return &sentence{text: fmt.Sprintf("%s was just changed by someone else; their version is beside it in %s (%v)",
 		j.from.clean, expose(j.dst, name, j.from.base()), cause(err)), err: err}
 }
 
@@ -240,7 +240,7 @@ func (b *batch) remove(j *job) error {
 	}
 	if err := b.renameToFree(j.src, name, j.from.base()); err != nil {
 		j.removed = true
-		return &sentence{text: fmt.Sprintf("%s was changed by someone else just now; their version is beside it in %s (%v)",
+		return &sentence{text: fmt.Sprintf("%s was just changed by someone else; their version is beside it in %s (%v)",
 			j.from.clean, expose(j.src, name, j.from.base()), cause(err)), err: err}
 	}
 	return stale
@@ -296,10 +296,16 @@ func (b *batch) renameToFree(dir *os.Root, from, to string) error {
 // rollback reverts what was committed, the last first. It returns what could
 // not be reverted, "" if everything was.
 func (b *batch) rollback() string {
+	const most = 10
 	var left []string
+	more := 0
 	say := func(err error) {
-		if err != nil {
+		switch {
+		case err == nil:
+		case len(left) < most:
 			left = append(left, err.Error())
+		default:
+			more++
 		}
 	}
 	for i := len(b.jobs) - 1; i >= 0; i-- {
@@ -319,6 +325,9 @@ func (b *batch) rollback() string {
 		if b.w.step("syncdir", r.Name()) == nil {
 			_ = syncDir(r, b.w.flush) // best effort: what is visible is right already
 		}
+	}
+	if more > 0 {
+		left = append(left, fmt.Sprintf("%d more could not be put back", more))
 	}
 	return strings.Join(left, "; ")
 }

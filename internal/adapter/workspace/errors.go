@@ -22,7 +22,11 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s is too large to read whole (%s, the limit is %s): use from/to or grep", e.Path, sizeText(e.Size), sizeText(e.Max))
+	instead := "use from/to or grep"
+	if e.Size > hashLimit {
+		instead = "use a command on a part of it (head, tail, dd)"
+	}
+	return fmt.Sprintf("%s is too large to read whole (%s, the limit is %s): %s", e.Path, sizeText(e.Size), sizeText(e.Max), instead)
 }
 
 // TooLarge marks the error for callers that cannot import this package.
@@ -100,7 +104,7 @@ func wrapError(doing, path string, err error) error {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		why = "the name is too long"
 	case errors.Is(err, syscall.ELOOP):
-		why = "its symlinks go in a circle"
+		why = "its symlinks form a loop"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		why = "too many files are open; close some programs and try again"
 	case errors.Is(err, syscall.EIO):

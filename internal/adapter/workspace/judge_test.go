@@ -29,8 +29,9 @@ func gitLists(t *testing.T, w *Workspace, dir string) []string {
 		n = strings.TrimSuffix(n, "/")
 		abs := filepath.Join(dir, n)
 		st, err := os.Lstat(abs)
+		in, _ := filepath.EvalSymlinks(filepath.Dir(abs))
 		switch {
-		case err != nil: // git lists what is gone, too
+		case err != nil || in != filepath.Dir(abs): // git lists what is gone, too, also where a link took a folder's place
 		case !st.IsDir():
 			out = append(out, n)
 		case repository(abs) == abs && isRepository(abs):

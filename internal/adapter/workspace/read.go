@@ -155,7 +155,7 @@ func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 	if info, err := os.Lstat(p.abs); err == nil && info.IsDir() {
 		return "", true, nil
 	}
-	f, _, err := (&Workspace{shared: w.shared, outside: true}).openAt(p)
+	f, info, err := (&Workspace{shared: w.shared, outside: true}).openAt(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
@@ -163,8 +163,11 @@ func (w *Workspace) Stat(path string) (tool.Hash, bool, error) {
 		return "", false, err
 	}
 	defer f.Close()
+	if info.Size() > hashLimit {
+		return "", false, &TooLargeError{Path: p.clean, Size: info.Size(), Max: hashLimit}
+	}
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, io.LimitReader(f, hashLimit)); err != nil { // it may grow meanwhile
 		return "", false, wrapError(doRead, p.clean, err)
 	}
 	return sumOf(h), false, nil
@@ -227,6 +230,9 @@ func readNoFollow(dir *os.Root, name string, max int64) (tool.File, error) {
 	if what := specialType(info.Mode()); what != "" {
 		return tool.File{}, &SpecialError{Path: name, What: what}
 	}
+	if info.Size() > hashLimit {
+		return tool.File{}, &TooLargeError{Path: name, Size: info.Size(), Max: hashLimit}
+	}
 	f := tool.File{Mode: uint32(info.Mode().Perm())}
 	h := sha256.New()
 	var b bytes.Buffer
@@ -254,6 +260,9 @@ func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max in
 		return tool.File{}, 0, 0, 0, err
 	}
 	defer file.Close()
+	if info.Size() > hashLimit {
+		return tool.File{}, 0, 0, 0, &TooLargeError{Path: p.clean, Size: info.Size(), Max: hashLimit}
+	}
 	c := lineCut{from: from, to: to, max: int(max)}
 	h := sha256.New()
 	r := bufio.NewReaderSize(io.LimitReader(file, info.Size()), 256<<10)

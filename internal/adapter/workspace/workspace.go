@@ -27,9 +27,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Sizes. A file larger than ReadLimit is read by ranges (Lines) or searched.
+// Sizes. A file larger than ReadLimit is read by ranges (Lines) or searched. One larger
+// than hashLimit is not read at all, since each look at it would take seconds.
 const (
 	ReadLimit     = 16 << 20  // Read's default limit, bytes
+	hashLimit     = 1 << 30   // for a file's hash, bytes
 	grepLimit     = 64 << 20  // larger files are skipped by Grep, bytes
 	grepFileLimit = 512 << 20 // the limit for a file that is named, bytes
 	diffLimit     = 8 << 20   // larger contents get no diff, bytes

@@ -405,3 +405,29 @@ func TestGitRunsNothing(t *testing.T) {
 		t.Error("a command of the repository was run")
 	}
 }
+
+// SPEC 16.16: a file of which only its size is large stops nothing: each way of reading says
+// so at once. Read whole, one of these would keep the test for an hour.
+func TestHugeFilesAreNotRead(t *testing.T) {
+	w, dir := open(t, map[string]string{"sparse": "", "d/x": ""})
+	for _, name := range []string{"sparse", "d/x"} {
+		if err := os.Truncate(filepath.Join(dir, name), 8<<40); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("d/x", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, name := range []string{"sparse", "d/x", "link"} {
+		_, _, stat := w.Stat(name)
+		_, whole := w.Read(ctx, name, 0)
+		_, _, _, _, lines := w.Lines(ctx, name, 1, 3, 1<<10)
+		_, at := w.ReadNoFollow(ctx, strings.Replace(name, "link", "d/x", 1), 1<<10)
+		for what, err := range map[string]error{"Stat": stat, "Read": whole, "Lines": lines, "ReadNoFollow": at} {
+			if large := (*TooLargeError)(nil); !errors.As(err, &large) || !strings.Contains(err.Error(), "head, tail") {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
+	}
+}

@@ -28,7 +28,7 @@ func (w *Workspace) Write(ctx context.Context, path string, data []byte, expect 
 // fails or someone changed it in between, the remaining changes are returned
 // with the error.
 func (w *Workspace) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	b := &batch{w: w}
+	b := &batch{w: w, taken: map[place]bool{}, known: map[string]*os.Root{}}
 	defer b.close()
 	for _, req := range ws {
 		err := ctx.Err()
@@ -77,11 +77,10 @@ func (b *batch) prepare(ctx context.Context, req tool.Write) error {
 			return err
 		}
 	}
-	for _, other := range b.jobs {
-		if other.touches(j.from) || other.touches(j.to) {
-			return &sentence{text: fmt.Sprintf("%s is written twice in one change: put its changes together", req.Path), err: fs.ErrInvalid}
-		}
+	if b.taken[j.from] || b.taken[j.to] {
+		return &sentence{text: fmt.Sprintf("%s is written twice in one change: put its changes together", req.Path), err: fs.ErrInvalid}
 	}
+	b.taken[j.from], b.taken[j.to] = true, true
 	b.jobs = append(b.jobs, j)
 	if err := b.inspect(ctx, j); err != nil {
 		return err

@@ -73,6 +73,8 @@ type Baseline struct {
 	Why    string        `json:"why,omitempty"` // why nothing is known
 	Failed []Failure     `json:"failed,omitempty"`
 	Took   time.Duration `json:"took"`
+	// Stopped: it ran out of time, so nothing is known of what it does not name.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // Diagnosed records the language servers' report about a call's changes, if it

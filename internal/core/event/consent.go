@@ -44,6 +44,7 @@ const (
 	Session Scope = "session"
 	Always  Scope = "always"
 	No      Scope = "no"
+	Never   Scope = "never" // no, and what the rule matches is denied from here on in this session
 )
 
 // Verdict is the answer to one question.
@@ -60,7 +61,8 @@ type Answered struct {
 	Text     string    `json:"text,omitempty"`
 }
 
-// Granted is a permission that holds from here on in this session.
+// Granted is a permission that holds from here on in this session; with the scope Never
+// it is a denial.
 type Granted struct {
 	Rule  string `json:"rule"`
 	Scope Scope  `json:"scope"`

@@ -32,7 +32,7 @@ func full() []event.Body {
 	info := llm.Info{
 		Provider: "anthropic", Model: "claude-x", API: "anthropic-messages", From: "api.anthropic.com", Family: "claude",
 		Window: 200000, MaxOutput: 32000, Images: true,
-		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Search: 0.01}, ListPrice: true, Search: true,
+		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6, Search: 0.01}, ListPrice: true, Search: true,
 		Effort: "high", SideEffort: "low", Bound: true,
 	}
 	result := llm.Result{
@@ -113,7 +113,7 @@ func full() []event.Body {
 			Level: "block", Rule: "identical", Text: "You are going in circles: <again>", Evidence: []string{"call 3: bash go test → FAIL"},
 			Fingerprint: "identical:9f", Steps: []int{2, 3, 4}, Call: "bash:0011",
 		},
-		event.Ended{End: event.EndProvider, Error: &event.Fault{Category: "provider", Retryable: true, Message: "gave up"}, Git: []event.GitFile{{Path: ".husky/pre-commit", In: "in the index", By: "git", More: 2}}},
+		event.Ended{End: event.EndProvider, Error: &event.Fault{Category: "provider", Retryable: true, Message: "gave up"}, Git: []event.GitFile{{Path: ".husky/pre-commit", In: "in the index", By: "git", More: 2}}, Obeyed: []event.Obeyed{{Path: ".npmrc", By: "npm", More: 1}}},
 		event.Ticked{},
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},
@@ -139,7 +139,7 @@ func full() []event.Body {
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2, Before: true},
 		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
-		event.Baseline{Of: "go test ./...", Units: []string{"example.com/x"}, Why: "stopped", Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}, Took: 1500},
+		event.Baseline{Of: "go test ./...", Units: []string{"example.com/x"}, Why: "stopped", Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}, Took: 1500, Stopped: true},
 		event.Diagnosed{
 			Call: "call_1", More: 3, Errors: 2,
 			Found: []tool.Diagnostic{{Path: "a.go", Line: 3, Column: 5, Severity: tool.SeverityError, Source: "compiler", Code: "UndeclaredName", Message: "undefined: x", Earlier: true}},

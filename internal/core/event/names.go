@@ -107,6 +107,7 @@ const (
 	ChargedAside      = "btw"
 	ChargedBroken     = "broken_reply"
 	ChargedCompaction = "compaction"
+	ChargedHook       = "hook"
 	ChargedRoute      = "route"
 )
 

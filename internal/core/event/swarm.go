@@ -93,7 +93,7 @@ const (
 	FaultNetwork     TaskFault = "network"     // files did not come through
 	FaultMachine     TaskFault = "machine"     // no key for the model, no room on the disk
 	FaultTool        TaskFault = "tool"        // the machine lacks a program of an acceptance check
-	FaultLost        TaskFault = "lost"        // the worker was not heard of any more
+	FaultLost        TaskFault = "lost"        // the worker did not answer any more
 	FaultCoordinator TaskFault = "coordinator" // the swarm's own process was interrupted or killed
 	FaultDrained     TaskFault = "drained"     // the worker was told to stop
 )

@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // maxHead is the size limit of the front matter, in bytes.
@@ -26,6 +28,9 @@ var (
 	ErrLarge = fmt.Errorf("the front matter is longer than %d KiB", maxHead>>10)
 	ErrAlias = errors.New("the front matter uses YAML anchors, which are not read")
 )
+
+// star is a value that begins with a star and has no quotes.
+var star = lazyregexp.New(`(?m)^(\s*(?:-|[\w-]+:)[ \t]+)(\*[^'"\n]*?)[ \t]*$`)
 
 // Fields are the values of a front matter. Names are in lower case.
 type Fields map[string]any
@@ -45,6 +50,9 @@ func Parse(src string) (Fields, string, error) {
 		return nil, src, ErrOpen
 	case len(head) > maxHead:
 		return nil, body, ErrLarge
+	}
+	if !strings.Contains(head, "&") { // there is no anchor, so *.go is a pattern and no alias
+		head = star().ReplaceAllString(head, "$1'$2'")
 	}
 	fields, err := decode(head)
 	if errors.Is(err, ErrAlias) {

@@ -12,7 +12,7 @@ import (
 
 // The reasons why a value has no canonical form.
 var (
-	ErrTwice = errors.New("a key stands there twice")
+	ErrTwice = errors.New("a key is there twice")
 	ErrDeep  = errors.New("it is nested too deeply")
 )
 
@@ -30,7 +30,7 @@ func Canonical(raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the value")
+		return nil, errors.New("there is text after the value")
 	}
 	return out.Bytes(), nil
 }

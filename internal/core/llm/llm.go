@@ -136,6 +136,14 @@ type Changing interface {
 	Version() int
 }
 
+// Lasting is a Codec of a provider that keeps what it cached for some minutes, and for an
+// hour if that is asked for: Long returns the codec that asks for it; false if this server
+// is not known to take it.
+type Lasting interface {
+	Codec
+	Long() (Codec, bool)
+}
+
 // Request is one request to a model. Head and All are the whole request. Body
 // is the same request encoded by the model's codec, in pieces that are sent one
 // after the other; it is empty for a model without a codec.
@@ -284,7 +292,18 @@ type Price struct {
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cache_read"`
 	CacheWrite float64 `json:"cache_write"`
-	Search     float64 `json:"search,omitempty"` // USD for each search that the provider runs
+	CacheLong  float64 `json:"cache_long,omitempty"` // a write that lasts an hour; 0: as CacheWrite
+	Search     float64 `json:"search,omitempty"`     // USD for each search that the provider runs
+}
+
+// Long returns the prices of a request whose cache is to last an hour.
+func (p *Price) Long() *Price {
+	if p == nil || p.CacheLong == 0 {
+		return p
+	}
+	long := *p
+	long.CacheWrite = p.CacheLong
+	return &long
 }
 
 // Cost returns the price of a usage in USD. It is nil if it is not known: no price,

@@ -18,7 +18,7 @@ type Code interface {
 	// matches query.
 	Symbols(ctx context.Context, path, query string) ([]SymbolPosition, error)
 	// Diagnostics lists the problems in files; without paths, in all files that
-	// the running servers know.
+	// the running servers know. With an error, those that it lists are not all.
 	Diagnostics(ctx context.Context, paths []string) ([]Diagnostic, error)
 	Rename(ctx context.Context, at CodeAt, name string) ([]Write, error)
 	// Actions lists the actions that a server offers for the lines from at.Line
@@ -124,10 +124,13 @@ type CodeChange struct {
 	After func(context.Context) ([]byte, error)
 }
 
-// Syntax looks whether changes broke the syntax of files, without a language server.
+// Syntax looks whether changes broke the syntax of files, or their packages, without a
+// language server.
 type Syntax interface {
 	// Broken returns the first error of each file that a change broke: the file was
-	// well-formed before, or is new.
+	// well-formed before, or is new. If there is none, it returns what the language's
+	// checker newly finds in the packages of the files: Source names it, and Earlier is set,
+	// since an earlier change may be the cause.
 	Broken(ctx context.Context, cs []CodeChange) []Diagnostic
 }
 

@@ -71,6 +71,9 @@ type Facts struct {
 	// Hooks are the names that hooks written for other agents have for it, the
 	// one they are told first.
 	Hooks []string
+	// Claim is what a program outside says of the tool's effects. It is shown in questions,
+	// and decides nothing.
+	Claim string
 	// ListsTools: it only lists the tools of MCP servers, so that they can be called.
 	ListsTools bool
 	// Subject, if set, returns what the brackets of a permission rule name in a call

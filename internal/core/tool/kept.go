@@ -21,6 +21,9 @@ type Keeper interface {
 // Keeping keeps for one command.
 type Keeping interface {
 	process.Keep
+	// Left reports what the command's own last act at a path left, since Begin or the last
+	// Finish: something that it made, opened for writing or moved there, or nothing.
+	Left(path string) (there, known bool)
 	// Finish returns what is kept since Begin or the last Finish. logged are files whose
 	// content before the log has: of those nothing is kept.
 	Finish(logged map[string]bool) (KeptSet, error)

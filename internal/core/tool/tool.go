@@ -307,6 +307,19 @@ type Shell interface {
 	Kill(ctx context.Context, id string) (Ran, error)
 }
 
+// Jobs is a Shell that lists its background commands that have not ended, oldest first.
+type Jobs interface{ Running() []Job }
+
+// Job is a background command that has not ended.
+type Job struct {
+	ID, Command string
+	Runs        time.Duration
+	// Tail returns the end of its output. What Output returns stays the same.
+	Tail func() string
+	// End ends it with all its processes.
+	End func()
+}
+
 // Run is a command line to run.
 type Run struct {
 	Command string
@@ -321,6 +334,8 @@ type Run struct {
 	// Root, if set, is a copy of the workspace that the tool itself made. For the
 	// command it takes the workspace's place, which it then cannot read.
 	Root string
+	// Apart: a tool wrote the line, and none of its programs is found through the workspace.
+	Apart bool
 	// Confine is what the command may touch. The engine sets it for each call, as
 	// permission decided; the zero value is the narrowest.
 	Confine process.Confine

@@ -64,7 +64,7 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 		r.tracker.abandon()
 		return nil
 	}
-	ds, blind, err := r.tracker.end(ctx, r, ran.Call.ID, c.named)
+	ds, blind, err := r.tracker.end(ctx, r, ran.Call.ID, r.watched(c.named, keeping))
 	if err != nil {
 		return err
 	}
@@ -74,17 +74,17 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 		return err
 	}
 	ran.Changed(cs...)
-	r.addChangeNotes(ran, cs, blind, r.destroyedNote(ctx, c.ignored))
+	r.addChangeNotes(ran, cs, c.named, blind, r.destroyedNote(ctx, c.ignored))
 	return r.tracker.checkpointAfter(r)
 }
 
 // addChangeNotes adds a note about the changes to a call's result. The person is told,
 // too, what cannot be restored.
-func (r *Recorder) addChangeNotes(ran *turn.Ran, cs []event.FileChanged, blind bool, more string) {
-	told, lost := r.changeNotes(cs)
+func (r *Recorder) addChangeNotes(ran *turn.Ran, cs []event.FileChanged, named undo.NamedPaths, blind bool, more string) {
+	told, lost := r.changeNotes(cs, named)
 	lost += more
 	if blind {
-		lost += "[what this command changed could not be recorded, and may not be put back by undo]\n"
+		lost += "[pawl could not record what this command changed: undo may not restore it]\n"
 	}
 	if told+lost != "" {
 		ran.Note(told + lost)

@@ -60,7 +60,7 @@ func (h *History) Diff(ctx context.Context, w undo.Selector) (string, error) {
 			}
 		}
 		if !keptBefore {
-			fmt.Fprintf(&out, "%s: its content before was not kept\n", st.Path)
+			fmt.Fprintf(&out, "%s: its old content was not kept\n", st.Path)
 			continue
 		}
 		out.WriteString(unified(st.Path, before, old, now.Hash, data))

@@ -66,11 +66,11 @@ func TestPreview(t *testing.T) {
 		{"a file replaced", `{"path":"f","content":"b\n"}`, tools.Write(), "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n", "f (+1 -1)"},
 		{"a file with its own content", `{"path":"f","content":"a\n"}`, tools.Write(), "", ""},
 		{"a binary file", `{"path":"bin","content":"text\n"}`, tools.Write(), "--- a/bin\n+++ b/bin\n(binary)\n", "bin (binary)"},
-		{"no content", `{"path":"f"}`, tools.Write(), "as things are it would fail: content is missing", ""},
+		{"no content", `{"path":"f"}`, tools.Write(), "this would fail now: content is missing", ""},
 		{"an edit", `{"path":"f","old":"a","new":"b"}`, tools.Edit(), "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n", "f (+1 -1)"},
-		{"an edit without a place", `{"path":"f","old":"none","new":"b"}`, tools.Edit(), "as things are it would fail: f: ", ""},
+		{"an edit without a place", `{"path":"f","old":"none","new":"b"}`, tools.Edit(), "this would fail now: f: ", ""},
 		{"many edits", `{"edits":[{"path":"f","old":"a","new":"b"}]}`, tools.MultiEdit(), "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n", "f (+1 -1)"},
-		{"many edits of which one fails", `{"edits":[{"path":"f","old":"a","new":"b"},{"path":"f","old":"none","new":"b"}]}`, tools.MultiEdit(), "as things are it would fail: edit 2 of 2 failed", ""},
+		{"many edits of which one fails", `{"edits":[{"path":"f","old":"a","new":"b"},{"path":"f","old":"none","new":"b"}]}`, tools.MultiEdit(), "this would fail now: edit 2 of 2 failed", ""},
 		{"a file deleted", patch("*** Delete File: f"), tools.ApplyPatch(), "--- a/f\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n", "f (deleted, -1)"},
 		{"an empty file deleted", patch("*** Delete File: empty"), tools.ApplyPatch(), "delete the empty file empty\n", "empty (deleted, -0)"},
 		{"a file moved", patch("*** Update File: f", "*** Move to: d/g", "@@", "-a", "+b"), tools.ApplyPatch(),
@@ -85,7 +85,7 @@ func TestPreview(t *testing.T) {
 		}
 		d := changes.NewDrafts(r.files, false)
 		text, counts := d.Preview(t.Context(), &turn.Pending{Tool: c.by, Args: json.RawMessage(c.args)}, 50_000)
-		failing := strings.HasPrefix(c.text, "as things are")
+		failing := strings.HasPrefix(c.text, "this would fail")
 		if text != c.text && !(failing && strings.HasPrefix(text, c.text) && strings.HasSuffix(text, "\n"+c.args)) || counts != c.counts {
 			t.Errorf("%s: %q, %q", c.name, text, counts)
 		}

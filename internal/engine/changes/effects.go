@@ -28,10 +28,7 @@ func (r *Recorder) storeEffects(ctx context.Context, call string, es []tool.Effe
 	before, after := int64(keptPerCommand), int64(afterPerCommand)
 	by := r.toolOf(call)
 	out := make([]event.Draft, 0, len(es))
-	gone := map[tool.Hash]bool{}
-	for _, e := range es {
-		gone[e.Before] = gone[e.Before] || e.After == "" && e.Before != ""
-	}
+	gone := contentsGone(es, func(e tool.Effect) (before, after tool.Hash) { return e.Before, e.After })
 	for _, e := range es {
 		b := event.FileChanged{
 			Call: call, Tool: by, Path: e.Path, Before: e.Before, After: e.After, Mode: e.Mode, ModeBefore: e.ModeBefore,
@@ -54,6 +51,17 @@ func (r *Recorder) storeEffects(ctx context.Context, call string, es []tool.Effe
 		out = append(out, event.Draft{Body: b})
 	}
 	return out
+}
+
+// contentsGone returns the contents of the files that changes removed.
+func contentsGone[T any](changes []T, of func(T) (before, after tool.Hash)) map[tool.Hash]bool {
+	gone := map[tool.Hash]bool{}
+	for _, c := range changes {
+		if before, after := of(c); after == "" && before != "" {
+			gone[before] = true
+		}
+	}
+	return gone
 }
 
 // toolOf returns the name of the tool whose call runs. A background command's
@@ -81,20 +89,21 @@ func (r *Recorder) store(ctx context.Context, h tool.Hash, room *int64) bool {
 // changeNotes tell the model which files a command changed that it had changed itself or
 // that the command's words do not name, and which cannot be restored: at most a line
 // each.
-func (r *Recorder) changeNotes(cs []event.FileChanged) (told, lost string) {
+func (r *Recorder) changeNotes(cs []event.FileChanged, named undo.NamedPaths) (told, lost string) {
 	own := eventlog.Query(r.log, func() map[string]string { return r.fold.undo.Overwritten(cs) })
-	var mine, unattributed, gone []string
+	var mine, unnamed, gone []string
+	away := contentsGone(cs, func(c event.FileChanged) (before, after tool.Hash) { return c.Before, c.After })
 	for _, c := range cs {
 		if _, had := own[c.Path]; had {
 			mine = append(mine, c.Path)
-		} else if c.Unattributed {
-			unattributed = append(unattributed, c.Path)
+		} else if !named.Names(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, away) {
+			unnamed = append(unnamed, c.Path)
 		}
 		if !c.Kept && !c.Stored {
 			gone = append(gone, c.Path)
 		}
 	}
-	if all := append(mine, unattributed...); len(all) > 0 {
+	if all := append(mine, unnamed...); len(all) > 0 {
 		told = "[changed while this ran: " + listAbout(all, own) + "]\n"
 	}
 	if len(gone) > 0 {

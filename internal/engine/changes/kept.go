@@ -43,6 +43,14 @@ func (r *Recorder) takeKeeping(p *turn.Pending) tool.Keeping {
 	return k
 }
 
+// watched adds to the paths that a command names those that the sandbox sees it change.
+func (r *Recorder) watched(named undo.NamedPaths, k tool.Keeping) undo.NamedPaths {
+	if k != nil {
+		named.Left = func(path string) (there, known bool) { return k.Left(r.absolute(path)) }
+	}
+	return named
+}
+
 // finishKept adds to a command's changes what was kept, except for files of which the log
 // has the content. It marks those whose content only the set has.
 func (r *Recorder) finishKept(k tool.Keeping, call string, ds []event.Draft) []event.Draft {
@@ -51,7 +59,7 @@ func (r *Recorder) finishKept(k tool.Keeping, call string, ds []event.Draft) []e
 	}
 	set, err := k.Finish(r.logged(ds))
 	if err != nil {
-		return append(ds, event.Draft{Body: event.Warned{What: event.WarnedJournal, Text: "what a command removed cannot be put back by undo: " + err.Error()}})
+		return append(ds, event.Draft{Body: event.Warned{What: event.WarnedJournal, Text: "undo cannot restore what a command removed: " + err.Error()}})
 	}
 	for i, d := range ds {
 		if c, ok := d.Body.(event.FileChanged); ok && len(set.Items) > 0 && !(c.Kept && c.Before != "") && set.Covers(r.absolute(c.Path)) {
@@ -99,7 +107,7 @@ func (r *Recorder) relative(path string) string {
 // keptBlocked returns why a set cannot be restored at a path now.
 func (r *Recorder) keptBlocked(set, path string) string {
 	if r.cfg.Kept == nil {
-		return "its content before is no longer kept"
+		return "its old content is no longer kept"
 	}
 	return r.cfg.Kept.Blocked(set, r.absolute(path))
 }

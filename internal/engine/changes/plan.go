@@ -46,6 +46,9 @@ func (h *History) Plan(ctx context.Context, w undo.Selector) (undo.Plan, error) 
 	if err != nil {
 		return undo.Plan{Note: note}, fmt.Errorf("%w in session %s", err, h.r.cfg.Session)
 	}
+	if u.Forgotten > 0 {
+		note = strings.TrimPrefix(note+fmt.Sprintf("\nundo knows only the newest changes of a session: %d older ones stay as they are", u.Forgotten), "\n")
+	}
 	p := undo.Plan{Selector: u.Selector, Text: u.Text, Undone: u.Undone, Note: note}
 	room := shownLimit
 	for _, st := range u.Files {
@@ -107,7 +110,7 @@ func (h *History) recover(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if h.r.cfg.ReadOnly && h.r.cfg.Now().Sub(open[len(open)-1].Time) < underWay {
-		return "", fault.NewConfiguration("try again in a moment", "files of session %s are being put back right now", h.r.cfg.Session)
+		return "", fault.NewConfiguration("try again in a moment", "another undo of session %s is running", h.r.cfg.Session)
 	}
 	ds := h.r.recoverWrites(ctx)
 	var said []string
@@ -173,7 +176,7 @@ func (h *History) preview(ctx context.Context, f *undo.File, now []byte, room *i
 	if f.Action == undo.PutBack {
 		var err error
 		if to, err = h.r.blob(ctx, f.To); errors.Is(err, event.ErrNoBlob) {
-			f.Action, f.Why, f.Ask = undo.Lost, "its content before is no longer kept", ""
+			f.Action, f.Why, f.Ask = undo.Lost, "its old content is no longer kept", ""
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("undo %s: %w", f.Path, err)

@@ -36,7 +36,7 @@ func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text,
 		if err != nil {
 			why = err.Error()
 		}
-		return "as things are it would fail: " + why + "\n" + string(p.Args), ""
+		return "this would fail now: " + why + "\n" + string(p.Args), ""
 	}
 	var diffs strings.Builder
 	var cs []tool.Change

@@ -92,7 +92,8 @@ func (sh *recordedShell) Start(ctx context.Context, c tool.Run) (string, error) 
 		t.commandNotStarted(r, sh.p.Call.ID)
 		return id, err
 	}
-	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: named, keeping: r.takeKeeping(sh.p)})
+	keeping := r.takeKeeping(sh.p)
+	t.addJob(&job{r: r, call: sh.p.Call.ID, id: id, named: r.watched(named, keeping), keeping: keeping})
 	return id, nil
 }
 
@@ -110,8 +111,8 @@ func (sh *recordedShell) recordJob(ctx context.Context, id string, ran tool.Ran,
 	if err != nil {
 		return ran, err
 	}
-	cs, err := sh.r.tracker.recordJob(ctx, sh.r, id)
-	told, lost := sh.r.changeNotes(cs)
+	cs, named, err := sh.r.tracker.recordJob(ctx, sh.r, id)
+	told, lost := sh.r.changeNotes(cs, named)
 	if told+lost != "" {
 		sh.p.Note(told + lost)
 	}

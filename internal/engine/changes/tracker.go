@@ -161,7 +161,7 @@ func (t *tracker) checkpoint(r *Recorder, tag string) error {
 		return nil
 	}
 	if err := t.Checkpoint(tag); err != nil {
-		return r.warnOfLimit("what commands change could not be told if pawl were killed now: " + err.Error())
+		return r.warnOfLimit("if pawl were killed now, it could not find out what commands changed: " + err.Error())
 	}
 	return nil
 }
@@ -216,8 +216,8 @@ func fileChanges(ds []event.Draft) []event.FileChanged {
 // after the snapshot, which covers their ends.
 func (t *tracker) runningJobs(without *Recorder) []*job {
 	return slices.DeleteFunc(slices.Clone(t.jobs), func(j *job) bool {
-		sh, ok := j.r.cfg.Shell.(interface{ Running() [][2]string })
-		return j.r == without || ok && !slices.ContainsFunc(sh.Running(), func(run [2]string) bool { return run[0] == j.id })
+		sh, ok := j.r.cfg.Shell.(tool.Jobs)
+		return j.r == without || ok && !slices.ContainsFunc(sh.Running(), func(run tool.Job) bool { return run.ID == j.id })
 	})
 }
 
@@ -274,15 +274,18 @@ func (t *tracker) splitByJob(ctx context.Context, r *Recorder, es []tool.Effect,
 	return ds, left
 }
 
-// recordJob records the changes by a background command of r. If a foreground
-// command is running, that command's snapshot comes first.
-func (t *tracker) recordJob(ctx context.Context, r *Recorder, id string) ([]event.FileChanged, error) {
+// recordJob records the changes by a background command of r, and returns what it names. If
+// a foreground command is running, that command's snapshot comes first.
+func (t *tracker) recordJob(ctx context.Context, r *Recorder, id string) ([]event.FileChanged, undo.NamedPaths, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !slices.ContainsFunc(t.jobs, func(j *job) bool { return j.r == r && j.id == id }) {
-		return nil, nil
+	i := slices.IndexFunc(t.jobs, func(j *job) bool { return j.r == r && j.id == id })
+	if i < 0 {
+		return nil, undo.NamedPaths{}, nil
 	}
-	return t.recordJobs(ctx, r, t.runningJobs(nil))
+	named := t.jobs[i].named
+	cs, err := t.recordJobs(ctx, r, t.runningJobs(nil))
+	return cs, named, err
 }
 
 // recordJobs takes a snapshot, and keeps only the background commands in alive.

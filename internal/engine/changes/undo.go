@@ -32,7 +32,7 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	}
 	out := Undone{Done: do, Left: left}
 	if len(do) == 0 {
-		return out, fault.NewConfiguration("", "nothing was put back: every file is left out")
+		return out, fault.NewConfiguration("", "nothing was undone: every file was left out")
 	}
 	if r.cfg.Locks != nil { // so that no child session writes meanwhile
 		ticket := r.cfg.Locks.Reserve(tool.Footprint{Unknown: true})
@@ -83,7 +83,7 @@ func Choose(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
 }
 
 func changedSincePreview(paths ...string) error {
-	return fault.NewConfiguration("look again, then undo", "nothing was put back: %s changed since the preview", strings.Join(paths, ", "))
+	return fault.NewConfiguration("preview it again, then undo", "nothing was undone: %s changed after the preview", strings.Join(paths, ", "))
 }
 
 // checkUnchanged checks that a plan still holds.
@@ -97,7 +97,7 @@ func (r *Recorder) checkUnchanged(ctx context.Context, p undo.Plan, do []undo.Fi
 		}
 		return !slices.ContainsFunc(do, func(f undo.File) bool { return !r.fold.undo.InEffect(f.Changes) })
 	}) {
-		return fault.NewConfiguration("look again, then undo", "nothing was put back: this was put back, or done again, since the preview")
+		return fault.NewConfiguration("preview it again, then undo", "nothing was undone: somebody undid or redid this after the preview")
 	}
 	var paths []string
 	for _, f := range do {

@@ -48,7 +48,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	has := c.cfg.Parent.Inherit()
 	out := Child{
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
-		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left},
+		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left, Steps: a.Steps},
 	}
 	if has.Shell != nil {
 		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}
@@ -58,7 +58,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 		if m, err := c.cfg.Parent.OpenModel(a.Model); err == nil {
 			out.Model = m
 		} else {
-			note("the model %s of the agent %s cannot be used (%v): it runs on %s", a.Model, a.Kind, err, out.Model.Info().Ref())
+			note("the model %s of the agent %s cannot be used (%v): it uses %s", a.Model, a.Kind, err, out.Model.Info().Ref())
 		}
 	}
 	switch {

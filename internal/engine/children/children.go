@@ -158,7 +158,7 @@ func (c *Children) Stop(cause error) {
 // run runs a child to its end and records the end.
 func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool.AgentRun) error {
 	began := c.cfg.Now()
-	m := &mirror{Children: c, child: child, running: map[string]bool{}, live: true}
+	m := &mirror{Children: c, child: child, running: map[string]bool{}, changed: map[string]bool{}, live: true}
 	s, err := c.cfg.Parent.Open(ctx, child)
 	ended := event.AgentEnded{Call: child.Of.Call, Child: child.ID, End: event.EndFailed}
 	if err == nil {

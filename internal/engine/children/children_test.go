@@ -310,6 +310,7 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 		{"none", 2, tool.Agent{Kind: "k", Tools: []string{}}, "", "", 0},
 		{"some that are not there", 2, tool.Agent{Kind: "k", Tools: []string{"read", "teleport", "bash(git:*)"}}, "read", "[the agent k runs without teleport, bash(git:*): this session has no such tool]", 0},
 		{"another model", 2, tool.Agent{Kind: "k", Model: "no/one"}, "read edit bash agent", "there is no no/one", 0},
+		{"a number of replies", 2, tool.Agent{Kind: "k", Steps: 3}, "read edit bash agent", "", 0},
 		{"a budget", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "", 1},
 		{"a budget without a price", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "the budget of $1.00 of the agent k cannot be kept", 0},
 	} {
@@ -329,7 +330,7 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 			if strings.Join(tools, " ") != c.tools || !strings.Contains(fmt.Sprint(got.Notes), c.notes) || (c.notes == "") != (len(got.Notes) == 0) {
 				t.Errorf("%q %q", tools, got.Notes)
 			}
-			if got.System != "be good\n\nBe quick." || !strings.HasSuffix(got.System, got.About) || got.Agents != c.deep-1 || got.Limits != (budget.Limits{Agents: 7, USD: c.usd}) {
+			if got.System != "be good\n\nBe quick." || !strings.HasSuffix(got.System, got.About) || got.Agents != c.deep-1 || got.Limits != (budget.Limits{Agents: 7, USD: c.usd, Steps: c.agent.Steps}) {
 				t.Errorf("%+v", got)
 			}
 			if got.Of != (event.ParentCall{Session: "p", Call: "call", Agent: "k"}) {
@@ -346,7 +347,7 @@ func TestAChildsCommandsEnd(t *testing.T) {
 	_, _ = under.Start(t.Context(), tool.Run{Command: "of the parent"})
 	_, _ = sh.Start(t.Context(), tool.Run{Command: "of the child"})
 	sh.end()
-	if fmt.Sprint(under.running) != "[[r1 of the parent]]" {
+	if len(under.running) != 1 || under.running[0].Command != "of the parent" {
 		t.Error(under.running)
 	}
 }
@@ -354,19 +355,16 @@ func TestAChildsCommandsEnd(t *testing.T) {
 type commands struct {
 	tool.Shell
 	n       int
-	running [][2]string
+	running []tool.Job
 }
 
 func (c *commands) Start(_ context.Context, r tool.Run) (string, error) {
 	c.n++
 	id := fmt.Sprint("r", c.n)
-	c.running = append(c.running, [2]string{id, r.Command})
+	c.running = append(c.running, tool.Job{ID: id, Command: r.Command, End: func() {
+		c.running = slices.DeleteFunc(c.running, func(j tool.Job) bool { return j.ID == id })
+	}})
 	return id, nil
 }
 
-func (c *commands) Running() [][2]string { return slices.Clone(c.running) }
-
-func (c *commands) Kill(_ context.Context, id string) (tool.Ran, error) {
-	c.running = slices.DeleteFunc(c.running, func(r [2]string) bool { return r[0] == id })
-	return tool.Ran{}, nil
-}
+func (c *commands) Running() []tool.Job { return slices.Clone(c.running) }

@@ -49,7 +49,8 @@ type mirror struct {
 	live    bool            // its calls are shown while it runs
 	calls   int
 	files   []string
-	reply   string // the last words of its model
+	changed map[string]bool // the files
+	reply   string          // the last words of its model
 }
 
 // close closes the child and records what came after its turn: the effects of
@@ -109,7 +110,8 @@ func (m *mirror) see(e event.Event) error {
 		at.Call = b.Child.Session + "/" + b.Child.Call
 		return m.record(event.AgentCalled{Call: call, Child: at, Done: b.Done})
 	case event.FileChanged:
-		if !slices.Contains(m.files, b.Path) {
+		if !m.changed[b.Path] {
+			m.changed[b.Path] = true
 			m.files = append(m.files, b.Path)
 		}
 		at.Call = m.callOf(b.Call, b.Child)

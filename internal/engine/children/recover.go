@@ -38,7 +38,7 @@ func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 		ended := event.AgentEnded{Call: a.Call, Child: a.Child, End: event.EndInterrupted, Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this agent ran",
 		}}
-		m := &mirror{Children: c, running: map[string]bool{}}
+		m := &mirror{Children: c, running: map[string]bool{}, changed: map[string]bool{}}
 		// A fork has the events of another session, whose agents are not its own.
 		if err == nil && row.ID == a.Child && row.Parent != nil && row.Parent.Session == c.cfg.Session {
 			if err := m.reopen(ctx, a); err != nil {

@@ -30,8 +30,8 @@ func (sh *shell) end() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for _, r := range sh.Running() {
-		if sh.runs[r[0]] {
-			_, _ = sh.Kill(context.Background(), r[0]) // it may have just ended
+		if sh.runs[r.ID] {
+			r.End()
 		}
 	}
 }
@@ -43,8 +43,8 @@ func (sh *shell) POSIX() bool {
 }
 
 // Running forwards to the shell below: the journal calls it.
-func (sh *shell) Running() [][2]string {
-	if r, ok := sh.Shell.(interface{ Running() [][2]string }); ok {
+func (sh *shell) Running() []tool.Job {
+	if r, ok := sh.Shell.(tool.Jobs); ok {
 		return r.Running()
 	}
 	return nil

@@ -119,8 +119,8 @@ func relevant(found []tool.Diagnostic) []tool.Diagnostic {
 	return slices.DeleteFunc(found, func(x tool.Diagnostic) bool { return x.Severity > tool.SeverityWarning })
 }
 
-// malformed returns the message about files whose syntax a call broke, "" if there are
-// none. What a language server found is not told twice.
+// malformed returns the message about files whose syntax a call broke, and packages that no
+// longer compile, "" if there are none. What a language server found is not told twice.
 func (d *Stage) malformed(ctx context.Context, files []tool.CodeChange, found []tool.Diagnostic) string {
 	if d.Syntax == nil {
 		return ""
@@ -128,7 +128,11 @@ func (d *Stage) malformed(ctx context.Context, files []tool.CodeChange, found []
 	text := ""
 	for _, b := range d.Syntax.Broken(ctx, files) {
 		if !slices.ContainsFunc(found, func(f tool.Diagnostic) bool { return f.Path == b.Path }) {
-			text += fmt.Sprintf("\n[this change broke %s:%d: %s]", b.Path, b.Line, b.Message)
+			what := "this change broke"
+			if b.Earlier {
+				what = b.Source + " now finds"
+			}
+			text += fmt.Sprintf("\n[%s %s:%d: %s]", what, b.Path, b.Line, b.Message)
 		}
 	}
 	return text
@@ -137,10 +141,12 @@ func (d *Stage) malformed(ctx context.Context, files []tool.CodeChange, found []
 // changes returns the files of a call, each once, with their contents before and after it.
 func (d *Stage) changes(files []event.FileChanged) []tool.CodeChange {
 	var out []tool.CodeChange
+	at := map[string]int{}
 	for _, f := range files {
-		i := slices.IndexFunc(out, func(c tool.CodeChange) bool { return c.Path == f.Path })
-		if i < 0 {
+		i, ok := at[f.Path]
+		if !ok {
 			i = len(out)
+			at[f.Path] = i
 			out = append(out, tool.CodeChange{Path: f.Path, Existed: f.Before != ""})
 			if f.Before != "" {
 				out[i].Before = func(ctx context.Context) ([]byte, error) { return d.Store.Get(ctx, string(f.Before)) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	consent "github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -29,7 +30,7 @@ func (g Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		return nil
 	}
 	for _, p := range step {
-		if p.Refused != nil || p.Records != nil {
+		if p.Refused != nil || ofCheck(p) {
 			continue
 		}
 		if err := g.call(ctx, p); err != nil {
@@ -42,6 +43,12 @@ func (g Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	return nil
 }
 
+// ofCheck reports whether a call is a check of pawl's: no hook hears of these.
+func ofCheck(p *turn.Pending) bool {
+	_, check := p.Records.(consent.Checker)
+	return check
+}
+
 func (h *Hooks) has(e hook.Event) bool { return len(hook.Select(h.rules, e)) > 0 }
 
 func (g Gate) call(ctx context.Context, p *turn.Pending) error {
@@ -49,7 +56,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 	var all []answer
 	updated := json.RawMessage(nil)
 	for _, args := range told {
-		as, err := g.runForCall(ctx, hook.PreToolUse, p, args, nil)
+		as, err := g.runForCall(ctx, hook.PreToolUse, p, args, nil, "")
 		if err != nil {
 			return err
 		}
@@ -62,7 +69,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 				err = fmt.Errorf("the call is about %d files", len(told))
 			}
 			if err != nil { // the hook does not want the original call to run
-				as[i].Verdict, as[i].Reason = permission.Deny, "a hook's other arguments cannot be taken: "+err.Error()
+				as[i].Verdict, as[i].Reason = permission.Deny, "the arguments of a hook cannot be used: "+err.Error()
 			}
 			updated = taken
 		}
@@ -97,27 +104,32 @@ func (g Gate) change(p *turn.Pending, args json.RawMessage) error {
 	}
 	if err != nil {
 		p.Args = before
-		p.Refused = refused(p, "PreToolUse", "a hook's other arguments are not valid: "+err.Error())
+		p.Refused = refused(p, "PreToolUse", "the arguments of a hook are not valid: "+err.Error())
 		return nil
 	}
 	p.Corrected("a hook changed the arguments to " + short(string(args)))
 	return nil
 }
 
-// runForCall runs the hooks for a call.
-func (h *Hooks) runForCall(ctx context.Context, e hook.Event, p *turn.Pending, args json.RawMessage, response any) ([]answer, error) {
+// runForCall runs the hooks for a call. response is nil before it, and after one that
+// failed with a text.
+func (h *Hooks) runForCall(ctx context.Context, e hook.Event, p *turn.Pending, args json.RawMessage, response map[string]any, failed string) ([]answer, error) {
 	names := hook.Names(p.Tool)
-	return h.fire(ctx, hook.Input{Event: e, Tool: names[0], Args: args, Call: p.Call.ID, Response: response}, names...)
+	in := hook.Input{Event: e, Tool: names[0], Args: args, Call: p.Call.ID, Error: failed}
+	if response != nil {
+		in.Response, in.Error = response, ""
+	}
+	return h.fire(ctx, in, names...)
 }
 
 // PermissionRequest runs hooks for a call before a person is asked about it. A call that
 // they deny is not asked about.
 func (h *Hooks) PermissionRequest(ctx context.Context, p *turn.Pending) (*turn.Refusal, error) {
-	if h == nil || p.Records != nil || !h.has(hook.PermissionRequest) {
+	if h == nil || ofCheck(p) || !h.has(hook.PermissionRequest) {
 		return nil, nil
 	}
 	for _, args := range hook.Args(h.c.Dir, p.Tool, p.Footprint, p.Args) {
-		as, err := h.runForCall(ctx, hook.PermissionRequest, p, args, nil)
+		as, err := h.runForCall(ctx, hook.PermissionRequest, p, args, nil, "")
 		if err != nil {
 			return nil, err
 		}
@@ -131,10 +143,11 @@ func (h *Hooks) PermissionRequest(ctx context.Context, p *turn.Pending) (*turn.R
 // After implements turn.After: the texts of hooks after a successful call are
 // added to its result, and their changes are recorded as changes of the call.
 func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
-	if !r.Started || r.Outcome != event.OK || r.Records != nil || ctx.Err() != nil {
-		return nil
+	at := hook.PostToolUse
+	if r.Outcome != event.OK {
+		at = hook.PostToolUseFailure
 	}
-	if len(hook.Select(h.rules, hook.PostToolUse, hook.Names(r.Tool)...)) == 0 {
+	if !r.Started || ofCheck(r.Pending) || ctx.Err() != nil || len(hook.Select(h.rules, at, hook.Names(r.Tool)...)) == 0 {
 		return nil
 	}
 	text := r.Result.Text
@@ -153,7 +166,10 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 			if file.Path != "" {
 				response["filePath"] = file.Path
 			}
-			as, err := h.runForCall(ctx, hook.PostToolUse, r.Pending, args, response)
+			if at == hook.PostToolUseFailure {
+				response = nil
+			}
+			as, err := h.runForCall(ctx, at, r.Pending, args, response, text)
 			if all = append(all, as...); err != nil {
 				failed = err
 				return
@@ -169,7 +185,7 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 		r.Note("[changed by a hook after it: " + strings.Join(names, ", ") + "]")
 	}
 	if s := texts([]answer{{Answer: hook.Answer{Context: denied(all)}}, {Answer: hook.Answer{Context: contexts(all)}}}, func(a answer) string { return a.Context }); s != "" {
-		r.Note("[PostToolUse hook: " + s + "]")
+		r.Note("[" + string(at) + " hook: " + s + "]")
 	}
 	if ctx.Err() != nil {
 		return nil

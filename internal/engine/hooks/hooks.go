@@ -13,9 +13,11 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -41,6 +43,10 @@ type Config struct {
 	Source string
 	Mode   func() permission.Mode
 	Log    event.Appender
+	// Side asks the model; it is called when a hook needs it.
+	Side func() *side.Requests
+	// Kind is the kind of the agent, "" if Child is not set.
+	Kind string
 	// Around records the changes that run makes to the workspace as those of a call.
 	Around func(ctx context.Context, call string, run func()) ([]event.FileChanged, error)
 }
@@ -52,13 +58,17 @@ type Hooks struct {
 
 	mu         sync.Mutex
 	started    bool
-	endedBy    string // why a hook ends the turn
+	endedBy    string        // why a hook ends the turn
+	late       []event.Draft // what hooks said that nothing waited for
 	background sync.WaitGroup
+	leave      context.Context // ends when the session no longer waits for them
+	stop       context.CancelFunc
 }
 
 // New makes the hooks of a session.
 func New(c Config) *Hooks {
 	h := &Hooks{c: c}
+	h.leave, h.stop = context.WithCancel(context.Background())
 	if c.Runner != nil {
 		h.rules = c.Runner.Rules()
 	}
@@ -72,41 +82,34 @@ func (h *Hooks) Rules() []hook.Rule { return h.rules }
 type answer struct {
 	hook.Answer
 	rule hook.Rule
+	exit int
+	took time.Duration
 }
 
 // fire runs the hooks of an event and records their answers. names are compared
 // with the matchers.
 func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]answer, error) {
-	rules := hook.Select(h.rules, in.Event, names...)
-	if len(rules) == 0 {
+	all := hook.Select(h.rules, in.Event, names...)
+	if len(all) == 0 {
 		return nil, nil
 	}
 	in.Session, in.Dir, in.Mode = h.c.Session, h.c.Dir, h.c.Mode().Hook()
 	input, err := json.Marshal(in)
 	if err != nil {
-		return nil, fault.NewInternal(err, "hooks of %s could not be told", in.Event)
+		return nil, fault.NewInternal(err, "the hooks of %s could not be run", in.Event)
 	}
-	var out []answer
+	var rules []hook.Rule
+	for _, r := range all {
+		if r.Async {
+			h.later(r, in, input)
+		} else {
+			rules = append(rules, r)
+		}
+	}
+	out := h.ask(ctx, rules, input)
 	var ds []event.Draft
-	for i, ran := range h.c.Runner.Run(ctx, rules, input) {
-		a := answer{hook.Read(in.Event, ran), rules[i]}
-		out = append(out, a)
-		rec := event.HookRan{
-			Event: string(in.Event), Command: a.rule.Command, From: a.rule.From, Call: in.Call, Reason: a.Reason, Context: a.Context, Input: a.Input,
-			Broken: a.Broken, Exit: ran.Exit, Took: ran.Took,
-		}
-		switch a.Verdict {
-		case permission.Deny:
-			rec.Verdict = "deny"
-		case permission.Ask:
-			rec.Verdict = "ask"
-		}
-		ds = append(ds, event.Draft{Body: rec})
-		for _, say := range []string{a.PersonMessage, a.Broken} {
-			if say != "" && ctx.Err() == nil {
-				ds = append(ds, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: say}})
-			}
-		}
+	for _, a := range out {
+		ds = append(ds, recorded(ctx, in, a)...)
 	}
 	if err := h.c.Log.Append(context.WithoutCancel(ctx), ds...); err != nil {
 		return nil, err
@@ -140,7 +143,7 @@ func contexts(as []answer) string {
 func denied(as []answer) string {
 	return texts(as, func(a answer) string {
 		if a.Verdict == permission.Deny {
-			return cmp.Or(a.Reason, "the hook says no")
+			return cmp.Or(a.Reason, "the hook denied it")
 		}
 		return ""
 	})

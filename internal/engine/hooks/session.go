@@ -20,8 +20,11 @@ const maxGoOn = 5
 // for the session's start before the first prompt. It returns what they add to
 // the conversation. An error means that a hook refuses the prompt.
 func (h *Hooks) Prompt(ctx context.Context, text string) ([]event.Draft, error) {
-	if len(h.rules) == 0 || h.c.Child {
+	if len(h.rules) == 0 {
 		return nil, nil
+	}
+	if h.c.Child {
+		return h.startedAgent(ctx)
 	}
 	h.mu.Lock()
 	first := !h.started
@@ -48,11 +51,27 @@ func (h *Hooks) Prompt(ctx context.Context, text string) ([]event.Draft, error) 
 	if c := contexts(as); c != "" {
 		out = append(out, note(hook.UserPromptSubmit, c))
 	}
-	return out, nil
+	return append(out, h.said()...), nil
+}
+
+// startedAgent runs the hooks for the start of an agent, before its first prompt.
+func (h *Hooks) startedAgent(ctx context.Context) ([]event.Draft, error) {
+	h.mu.Lock()
+	first := !h.started
+	h.started = true
+	h.mu.Unlock()
+	if !first {
+		return nil, nil
+	}
+	as, err := h.fire(ctx, hook.Input{Event: hook.SubagentStart, Agent: h.c.Kind}, h.c.Kind)
+	if c := contexts(as); c != "" {
+		return []event.Draft{note(hook.SubagentStart, c)}, err
+	}
+	return nil, err
 }
 
 func refusedPrompt(why string) error {
-	return &fault.Error{Category: fault.Permission, Message: "a hook did not let the prompt pass: " + why, Hint: "pawl hooks list shows the hooks"}
+	return &fault.Error{Category: fault.Permission, Message: "a hook blocked the prompt: " + why, Hint: "pawl hooks list shows the hooks"}
 }
 
 // Started runs the hooks for a start of the session: startup, resume, clear, or
@@ -74,12 +93,15 @@ const leave = 30 * time.Second
 // Close runs the hooks for the end of the session, if those for its start ran,
 // and waits for running ones.
 func (h *Hooks) Close() {
+	enough := time.AfterFunc(leave, h.stop)
 	h.background.Wait()
+	enough.Stop()
+	h.stop()
 	h.mu.Lock()
 	started := h.started
 	h.started = false
 	h.mu.Unlock()
-	if !started {
+	if !started || h.c.Child {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leave)
@@ -116,7 +138,7 @@ func (h *Hooks) Compacting(ctx context.Context, manual bool, focus string) error
 	}
 	as, err := h.fire(ctx, hook.Input{Event: hook.PreCompact, Trigger: trigger, Focus: focus}, trigger)
 	if why := denied(as); err == nil && manual && why != "" {
-		return &fault.Error{Category: fault.Permission, Message: "a hook does not let it be compacted: " + why, Hint: "pawl hooks list shows the hooks"}
+		return &fault.Error{Category: fault.Permission, Message: "a hook blocked the compaction: " + why, Hint: "pawl hooks list shows the hooks"}
 	}
 	return err
 }
@@ -145,7 +167,7 @@ func (h *Hooks) Stop(ctx context.Context, last string, round int) (goOn string, 
 	}
 	why := denied(as)
 	if why != "" && round >= maxGoOn {
-		return "", h.c.Log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: fmt.Sprintf("hooks had the turn go on %d times in a row; it ends now. The last said: %s", maxGoOn, short(why))}})
+		return "", h.c.Log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: fmt.Sprintf("hooks continued the turn %d times in a row, so it ends now; the last one said: %s", maxGoOn, short(why))}})
 	}
 	return why, nil
 }

@@ -74,7 +74,7 @@ func (r Reader) Attach(ctx context.Context, prompt string) *Attached {
 	left := most
 	for i, m := range found {
 		if i == mostMentions || left <= 0 {
-			a.Notes = append(a.Notes, fmt.Sprintf("@%s and what is mentioned after it is not attached: a prompt brings at most %d files and %d KB along", m, mostMentions, most>>10))
+			a.Notes = append(a.Notes, fmt.Sprintf("@%s and later mentions are not attached: a prompt can attach at most %d files and %d KB", m, mostMentions, most>>10))
 			break
 		}
 		got, why := r.mentioned(ctx, m, left)
@@ -121,7 +121,7 @@ func (rd Reader) mentioned(ctx context.Context, m string, limit int) (r tool.Res
 		}
 		return r, ""
 	case secrets.LooksSecret(name) || secrets.LooksSecret(clean):
-		return r, "it looks like a file of secrets"
+		return r, "it may contain secrets"
 	}
 	t, args, ok := rd.Tools.Showing(tool.Mention{Path: name, Dir: dir, From: from, To: to})
 	raw, err := json.Marshal(args)

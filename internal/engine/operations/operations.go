@@ -35,6 +35,7 @@ type Config struct {
 type Prompt struct {
 	ID     string // to take it back; "" if that is not possible
 	Drafts []event.Draft
+	Lines  []string // that run before the model reads it
 	// Turn runs the turn that the prompt begins after it has waited, to its recorded end.
 	Turn func(*Run)
 }
@@ -285,7 +286,7 @@ func (o *Operations) Exclusive(ctx context.Context, cannot string) (_ context.Co
 // What runs, for a sentence.
 const (
 	turnRuns   = "a turn runs"
-	changesRun = "changes are looked at, or put back"
+	changesRun = "changes are being shown or undone"
 )
 
 // Operate runs an exclusive operation in the background. It returns the sequence number
@@ -489,7 +490,7 @@ func (o *Operations) Withdraw(id string) error {
 	defer o.mu.Unlock()
 	i := slices.IndexFunc(o.queue, func(p Prompt) bool { return id != "" && p.ID == id })
 	if i < 0 {
-		return fault.NewConfiguration("", "the prompt does not wait any more")
+		return fault.NewConfiguration("", "the prompt is no longer in the queue")
 	}
 	o.queue = slices.Delete(o.queue, i, i+1)
 	return nil

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,13 +122,17 @@ func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pendin
 		if v.Scope == event.Always && !q.Always {
 			v.Scope = event.Session
 		}
+		if v.Scope == event.Never {
+			v.Why = cmp.Or(v.Why, "not in this session; go on without it")
+			lasts = q.Pattern != ""
+		}
 		if lasts {
 			if err := g.Grant(ctx, q.Pattern, v.Scope); err != nil {
 				return err
 			}
 		}
 		for _, p := range q.calls {
-			allowed := lasts || v.Scope == event.Once
+			allowed := v.Scope == event.Session || v.Scope == event.Always || v.Scope == event.Once
 			g.allowed[p], p.Allowed = allowed, allowed
 			c := checkOf(p)
 			switch {

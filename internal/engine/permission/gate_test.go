@@ -78,3 +78,42 @@ func TestOneQuestionForAStep(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 16.13: what a server claims of a tool stands in the question about a call, and gives
+// no right: each call is asked about, and denied in plan mode and where nobody is there.
+func TestClaimIsOnlyShown(t *testing.T) {
+	const says = "its server says that it only reads"
+	for _, c := range []struct {
+		name   string
+		mode   permission.Mode
+		person bool
+		asked  int
+	}{{"a person", permission.Ask4All, true, 1}, {"nobody", permission.Ask4All, false, 0}, {"plan mode", permission.Plan, true, 0}, {"edits are accepted", permission.AcceptEdits, true, 1}} {
+		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked []event.Question
+		j := New(Config{
+			Rights:       &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w", Mode: c.mode})},
+			Person:       c.person,
+			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
+			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
+			Mask:         func(s string) string { return s },
+			Ask: func(_ context.Context, a event.Asked) (event.Answered, error) {
+				asked = append(asked, a.Questions...)
+				return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: event.No}}}, nil
+			},
+		})
+		p := &turn.Pending{
+			Call: llm.Call{ID: "1", Name: "mcp__s__t"},
+			Tool: tool.Tool{Spec: llm.ToolSpec{Name: "mcp__s__t"}, Facts: tool.Facts{Kind: tool.Exec, Claim: says}}, Footprint: tool.Footprint{Unknown: true},
+		}
+		if err := j.Gate().Check(t.Context(), []*turn.Pending{p}); err != nil {
+			t.Fatal(err)
+		}
+		if p.Refused == nil || len(asked) != c.asked || c.asked == 1 && !strings.HasSuffix(asked[0].Reason, "; "+says) {
+			t.Errorf("%s: %+v, %+v", c.name, p.Refused, asked)
+		}
+	}
+}

@@ -197,6 +197,10 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 			p.Note("[the user allowed it to " + o.String() + ", and that could not be kept for later: " + err.Error() + "]")
 		}
 		return process.Allowed
+	case event.Never:
+		if err := g.Grant(context.WithoutCancel(ctx), q.Pattern, v.Scope); err != nil {
+			p.Note("[it could not be kept that the user never allows it to " + o.String() + ": " + err.Error() + "]")
+		}
 	}
 	if r.Act != process.ActChange && r.Act != process.ActLose && o.Act != permission.ActPerson { // that of another command is another question
 		g.kept.add(o)
@@ -279,7 +283,7 @@ func (g *Gate) decline(p *turn.Pending, o permission.Opening, why string) proces
 	}
 	told := "[the user did not allow it to " + o.String() + ". Do not try it another way"
 	if why != "" {
-		told += "; they say: " + why
+		told += "; the user says: " + why
 	}
 	p.Note(told + "]")
 	return process.Declined

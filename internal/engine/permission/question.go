@@ -89,6 +89,9 @@ func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decis
 	if counts != "" {
 		q.Title = p.Tool.Spec.Name + " " + counts
 	}
+	if p.Tool.Claim != "" {
+		q.Reason += "; " + p.Tool.Claim
+	}
 	return q
 }
 

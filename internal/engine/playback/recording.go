@@ -2,6 +2,7 @@ package playback
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -133,11 +134,25 @@ func (o outside) Offer(context.Context, llm.Info, bool) (tool.Set, []string) {
 	return tool.Set(o), nil
 }
 
+// Late implements session.Outside. What was called late is offered, hidden, from the start.
+func (o outside) Late(context.Context, string) (t tool.Tool, why string, ok bool) {
+	return t, "", false
+}
+
 func (r *Recording) outside() session.Outside {
 	var out outside
 	for _, t := range r.Head.Tools {
 		if strings.HasPrefix(t.Name, "mcp__") {
 			out = append(out, tool.Raw(t, nil, nil))
+		}
+	}
+	for _, x := range r.sent {
+		for _, d := range x.done {
+			if _, listed := tool.Set(out).Find(d.Tool); strings.HasPrefix(d.Tool, "mcp__") && !listed && d.Outcome == event.OK {
+				late := tool.Raw(llm.ToolSpec{Name: d.Tool, Schema: json.RawMessage(`{"type":"object"}`)}, nil, nil)
+				late.Hidden = true
+				out = append(out, late)
+			}
 		}
 	}
 	if out == nil {

@@ -47,10 +47,11 @@ func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Writ
 	}
 	began := s.log.Last()
 	cs, err := s.changes.Apply(ctx, by, ws)
-	end := event.Ended{End: event.EndDone}
+	ctx = context.WithoutCancel(ctx)
+	end := s.closed(ctx, event.Ended{End: event.EndDone})
 	if err != nil {
 		f := turn.Describe(err)
-		end = event.Ended{End: event.EndFailed, Error: &f}
+		end.End, end.Error = event.EndFailed, &f
 	}
-	return cs, errors.Join(err, s.log.Append(context.WithoutCancel(ctx), event.Draft{Cause: began, Body: end}))
+	return cs, errors.Join(err, s.log.Append(ctx, event.Draft{Cause: began, Body: end}))
 }

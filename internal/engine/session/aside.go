@@ -32,7 +32,7 @@ func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 	case text == "":
 		return 0, fault.NewConfiguration("", "the question is empty")
 	case s.info().Planner():
-		return 0, fault.NewConfiguration("", "the built-in model plans and runs; it answers no questions")
+		return 0, fault.NewConfiguration("", "the built-in planner cannot answer questions")
 	}
 	id := s.cfg.NewID()
 	n, err := s.ops.RecordAnytime(ctx, event.Draft{Body: event.AsideAsked{ID: id, Text: text}})
@@ -49,7 +49,7 @@ func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 		case strings.TrimSpace(reply.Message.Text()) != "":
 			out.Text, out.Cost = reply.Message.Text(), llm.Cost(s.info().Price, reply.Usage)
 		default:
-			out.Error = &event.Fault{Category: string(fault.LLM), Message: "the model gave no answer in words; ask it in the conversation, where it has its tools"}
+			out.Error = &event.Fault{Category: string(fault.LLM), Message: "the model answered without text; ask in the conversation, where it can use tools"}
 		}
 		_ = s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: out}) // a log that cannot be written has ended its readers
 	})

@@ -105,7 +105,7 @@ func TestCorpus(t *testing.T) {
 		{"BOM and CRLF", corpusBOM + "a\r\nb\r\n", "edit", edit("a\nb\n", "x\ny\nz\n"), corpusBOM + "x\r\ny\r\nz\r\n", nil, false},
 		{"tabs given as spaces", "func f() {\n\tif x {\n\t\ty()\n\t}\n}\n", "edit", edit("    if x {\n        y()\n    }", "    if x {\n        z()\n    }"), "func f() {\n\tif x {\n\t\tz()\n\t}\n}\n", []string{"whitespace differed"}, false},
 		{"spaces given as tabs", "if x:\n    y()\n    z()\n", "edit", edit("\ty()\n\tz()", "\ty()\n\tw()\n\tz()"), "if x:\n    y()\n    w()\n    z()\n", []string{"whitespace differed"}, false},
-		{"tabs and spaces in one file", "\ta\n    b\n\tc\n", "edit", edit("a\nb\nc", "a\nB\nc"), "=", []string{"not certain"}, true},
+		{"tabs and spaces in one file", "\ta\n    b\n\tc\n", "edit", edit("a\nb\nc", "a\nB\nc"), "=", []string{"is unclear"}, true},
 		{"no final newline", "a\nb", "edit", edit("b", "B"), "a\nB", nil, false},
 		{"no final newline, added on purpose", "a\nb", "edit", edit("a\nb", "a\nb\n"), "a\nb\n", nil, false},
 		{"no final newline, patched", "a\nb", "apply_patch", blocks("*** Update File: f", "@@", "-b", "+B"), "a\nB", nil, false},

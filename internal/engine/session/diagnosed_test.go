@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -243,6 +244,27 @@ func TestBrokenSyntaxComesWithTheResult(t *testing.T) {
 	noted := slices.DeleteFunc(find[event.Noted](es), func(n event.Noted) bool { return n.Why != "lsp" })
 	if len(noted) != 1 || noted[0].Text != "[this change broke a.go:4: expected declaration, found '}']" {
 		t.Errorf("%+v", noted)
+	}
+}
+
+// SPEC 12.2: a package that a change broke is told with the change's result, without a
+// language server, once.
+func TestBrokenPackageComesWithTheResult(t *testing.T) {
+	m := llmtest.New(
+		llmtest.Use("write", args(j{"path": "a.go", "content": "package a\n\nvar X = y\n"})),
+		llmtest.Use("write", args(j{"path": "b.go", "content": "package a\n"})),
+		llmtest.Say("done"),
+	)
+	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
+		c.Syntax = &syntax.Look{Root: c.Dir, Start: &processtest.Plain{}, Limit: time.Hour, TypeLimit: time.Hour}
+	})
+	r.put("go.mod", "module x\n")
+	dones := find[event.CallDone](r.run("go", nil))
+	if text := dones[0].Result.Text; !strings.HasSuffix(text, "\n[go vet now finds a.go:3: undefined: y]") {
+		t.Errorf("%q", text)
+	}
+	if text := dones[1].Result.Text; strings.Contains(text, "go vet") {
+		t.Errorf("%q", text)
 	}
 }
 

@@ -119,9 +119,8 @@ esac`
 	}
 }
 
-// SPEC 17.4: the command that makes a commit. Its lines of git become calls that
-// the model makes, which differs from the original on purpose; its tools are all
-// that its turn has, and only its turn.
+// SPEC 17.4: the command that makes a commit. Its lines of git run with the
+// prompt; its tools are all that its turn has, and only its turn.
 func TestDocumentedCommitCommand(t *testing.T) {
 	dir := t.TempDir()
 	putAt(t, filepath.Join(dir, ".claude/commands/commit.md"), "---\nallowed-tools: Bash(git add:*), Bash(git status:*), Bash(git commit:*)\nargument-hint: [message]\ndescription: Create a git commit\n---\n\n## Context\n\n- Status: !`git status`\n\n## Task\n\nMake one commit with the message: $ARGUMENTS\n")
@@ -134,12 +133,13 @@ func TestDocumentedCommitCommand(t *testing.T) {
 	m := llmtest.New(run("git init -q . && git status"), run("git status --short"), run("git push"), run("git status; touch pwned"), run("git add $(touch pwned)"), llmtest.Use("write", writeIt), llmtest.Say("done"), run("touch later"), llmtest.Say("done"))
 	r := newRig(t, "yolo", m)
 	var es []event.Event
-	_, err := r.RunPrompt(t.Context(), session.Prompt{Text: c.Prompt("it works"), Narrowed: &event.Narrowed{By: "the command /commit", Rules: c.Tools.Rules, File: c.File}},
+	text, lines := c.Prompt("it works")
+	_, err := r.RunPrompt(t.Context(), session.Prompt{Text: text, Lines: lines, Narrowed: &event.Narrowed{By: "the command /commit", Rules: c.Tools.Rules, File: c.File}},
 		session.Observer{See: func(e event.Event) error { es = append(es, e); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sent := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(sent, "with the message: it works") || !strings.Contains(sent, "- `git status`") {
+	if sent := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(sent, "with the message: it works") || !strings.Contains(sent, "$ git status\n") || !strings.Contains(sent, "not a git repository") {
 		t.Error(sent)
 	}
 	got := strings.Join(outcomes(es), ", ")

@@ -134,10 +134,10 @@ func TestOneOperationAtATime(t *testing.T) {
 		{"command", "a command runs", submitted(session.RunCommand{Command: "echo x"})},
 		{"compaction", "the conversation is compacted", submitted(session.Compact{})},
 		{"model", "the model is changed", submitted(session.SetModel{Ref: "other"})},
-		{"undo", "changes are looked at", called(plan(undo.ByAll))},
-		{"redo", "changes are looked at", called(plan(undo.ByRedo))},
-		{"rewind", "changes are looked at", called(plan(undo.ByRewind))},
-		{"diff", "changes are looked at", called(func(r *rig) error {
+		{"undo", "changes are being shown", called(plan(undo.ByAll))},
+		{"redo", "changes are being shown", called(plan(undo.ByRedo))},
+		{"rewind", "changes are being shown", called(plan(undo.ByRewind))},
+		{"diff", "changes are being shown", called(func(r *rig) error {
 			_, err := r.View().Changes().Diff(r.t.Context(), undo.Selector{Kind: undo.ByTurn})
 			return err
 		})},

@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -12,7 +14,7 @@ import (
 // This file has what a person sets of a session at any time: what is allowed, and
 // what it may cost.
 
-// Grant allows what matches a rule: Scope is event.Session or event.Always.
+// Grant allows what matches a rule, or denies it with the Scope event.Never.
 type Grant struct {
 	Rule  string
 	Scope event.Scope
@@ -29,10 +31,15 @@ type SetLimit struct {
 }
 
 func (op Grant) submit(ctx context.Context, s *Session) (int64, error) {
-	if op.Scope != event.Session && op.Scope != event.Always {
+	list := permission.Allows
+	switch op.Scope {
+	case event.Never:
+		list = permission.Denies
+	case event.Session, event.Always:
+	default:
 		return 0, fault.NewInternal(nil, "a rule cannot be granted %s", op.Scope)
 	}
-	if _, err := permission.ParseRules(permission.Allows, permission.Granted, op.Rule); err != nil {
+	if _, err := permission.ParseRules(list, permission.Granted, op.Rule); err != nil {
 		return 0, err
 	}
 	last := s.log.Last()
@@ -40,12 +47,9 @@ func (op Grant) submit(ctx context.Context, s *Session) (int64, error) {
 }
 
 func (op Revoke) submit(ctx context.Context, s *Session) (int64, error) {
-	found := false
-	for _, g := range s.View().Grants() {
-		found = found || g == op.Rule
-	}
-	if !found {
-		return 0, fault.NewConfiguration("/permissions lists what is", "nothing was granted as %q in this session", op.Rule)
+	given := func(r permission.Rule) bool { return r.From == permission.Granted && r.Text == op.Rule }
+	if !slices.ContainsFunc(eventlog.Query(s.log, s.perm.Rules), given) {
+		return 0, fault.NewConfiguration("/permissions lists all", "no rule %q was given in this session", op.Rule)
 	}
 	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.Revoked{Rule: op.Rule}})
 }

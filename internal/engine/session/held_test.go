@@ -87,7 +87,7 @@ func TestHeldCommandAsks(t *testing.T) {
 		{name: "session", turns: []llmtest.Turn{run, run, other}, answers: []event.Verdict{{Scope: event.Session}, {Scope: event.Session}}, asked: []string{write, host}, exits: "000", granted: rules},
 		{name: "always", turns: []llmtest.Turn{run, other}, answers: []event.Verdict{{Scope: event.Always}, {Scope: event.Always}}, asked: []string{write, host}, exits: "00", granted: rules, kept: rules},
 		{name: "no holds", turns: []llmtest.Turn{run, run, other}, answers: []event.Verdict{{Scope: event.No}, {Scope: event.No}}, asked: []string{write, host}, exits: "111"},
-		{name: "no is told", turns: []llmtest.Turn{run}, answers: []event.Verdict{{Scope: event.Once}, {Scope: event.No, Why: "use mine"}}, asked: []string{write, host}, exits: "1", last: "[the user did not allow it to connect to registry.example.org. Do not try it another way; they say: use mine]"},
+		{name: "no is told", turns: []llmtest.Turn{run}, answers: []event.Verdict{{Scope: event.Once}, {Scope: event.No, Why: "use mine"}}, asked: []string{write, host}, exits: "1", last: "[the user did not allow it to connect to registry.example.org. Do not try it another way; the user says: use mine]"},
 		{name: "in the background", turns: []llmtest.Turn{behind, ended("bg1")}, answers: []event.Verdict{{Scope: event.Once}, {Scope: event.Once}}, asked: []string{write, host}, exits: "0"},
 		{name: "headless", headless: true, turns: []llmtest.Turn{run}, exits: "1", last: "[the sandbox refused: write " + file},
 		{name: "never offered", needs: strict{

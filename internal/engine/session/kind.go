@@ -44,3 +44,12 @@ func (o outsideOfKind) Offer(ctx context.Context, m llm.Info, wait bool) (tool.S
 	set, _ := children.ToolsOf(all, o.kind, false)
 	return set, notes
 }
+
+// Late implements Outside.
+func (o outsideOfKind) Late(ctx context.Context, name string) (t tool.Tool, why string, ok bool) {
+	if t, why, ok = o.Outside.Late(ctx, name); !ok {
+		return t, why, false
+	}
+	set, _ := children.ToolsOf(tool.Set{t}, o.kind, false)
+	return t, "", len(set) == 1
+}

@@ -33,6 +33,9 @@ type Prompt struct {
 	Pasted []string
 	// Narrowed, if set, holds for the turn from this prompt on.
 	Narrowed *event.Narrowed
+	// Lines are command lines that run before the model reads the prompt, like calls of
+	// its turn (lines.go).
+	Lines []string
 	// Until, if set, is called each time the model has ended the turn by
 	// itself, even if nothing was changed, and before the session's Autofix.
 	// Such a prompt joins no running turn.

@@ -19,6 +19,10 @@ type Outside interface {
 	// them, each once. wait: it may take a limited time, since the next request
 	// has no prefix to keep.
 	Offer(ctx context.Context, m llm.Info, wait bool) (set tool.Set, notes []string)
+	// Late returns a tool that Offer did not know yet, by its name. It may take a
+	// limited time. why is the reason why such a tool cannot be called, "" if there is
+	// none of this name.
+	Late(ctx context.Context, name string) (t tool.Tool, why string, ok bool)
 }
 
 // outside is what the head has of the tools that join.
@@ -70,6 +74,14 @@ func (s *state) offered(ctx context.Context, wait bool) []event.Draft {
 		ds = append(ds, event.Draft{Body: event.Noted{Why: event.NotedTools, Text: n}})
 	}
 	return ds
+}
+
+// lateTool returns a tool from outside that is not among the listed ones yet.
+func (s *Session) lateTool(ctx context.Context, name string) (t tool.Tool, why string, ok bool) {
+	if s.cfg.Outside == nil {
+		return t, "", false
+	}
+	return s.cfg.Outside.Late(ctx, name)
 }
 
 // RefreshTools adds new tools from outside, and removes those that are gone, before

@@ -17,7 +17,18 @@ import (
 
 // offers is tools from outside of which one more is known each time that they
 // may take their time.
-type offers struct{ waits int }
+type offers struct {
+	waits int
+	late  func(name string) (t tool.Tool, why string, ok bool)
+}
+
+// Late is part of session.Outside.
+func (o *offers) Late(_ context.Context, name string) (t tool.Tool, why string, ok bool) {
+	if o.late == nil {
+		return t, "", false
+	}
+	return o.late(name)
+}
 
 func (o *offers) Offer(_ context.Context, _ llm.Info, wait bool) (set tool.Set, notes []string) {
 	if wait {
@@ -77,6 +88,46 @@ func TestOutside(t *testing.T) {
 	r.run("more", func(event.Event) {})
 	if got := shown(); !slices.Equal(got, []string{"mcp__s__t1", "mcp_call"}) {
 		t.Errorf("%q: what a person asked for did not join", got)
+	}
+}
+
+// SPEC 17.1: a tool of a server that was still starting joins the turn it is needed in,
+// under its own rules, and no list of tools changes for it. One whose server failed is
+// refused with the reason, and an unknown one as before.
+func TestLateTool(t *testing.T) {
+	ran := 0
+	o := &offers{late: func(name string) (t tool.Tool, why string, ok bool) {
+		switch name {
+		case "mcp__slow__go", "mcp__slow__denied":
+			return tool.Raw(llm.ToolSpec{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, nil,
+				func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+					ran++
+					return tool.Text("went"), nil
+				}), "", true
+		case "mcp__broken__go":
+			return t, "The MCP server broken is not available: it ended.", false
+		}
+		return t, "", false
+	}}
+	m := llmtest.New(llmtest.Use("mcp__slow__go", `{}`, "mcp__slow__denied", `{}`, "mcp__broken__go", `{}`, "mcp__none__go", `{}`), llmtest.Turn{Text: "done"})
+	r := newRig(t, "ask", m, func(c *session.Config) {
+		c.Outside, c.Person = o, false
+		if err := c.Permission.Add("flag", []string{"mcp__slow__go"}, nil, []string{"mcp__slow__denied"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	done := find[event.CallDone](r.run("go", func(event.Event) {}))
+	if len(done) != 4 || ran != 1 {
+		t.Fatalf("%d ran, %+v", ran, done)
+	}
+	for i, want := range []string{"went", "denie", "The MCP server broken is not available: it ended.", `There is no tool "mcp__none__go"`} {
+		if got := done[i].Result.Text; !strings.Contains(got, want) || (done[i].Outcome == event.OK) != (i == 0) {
+			t.Errorf("%d: %s, %q, want %q", i, done[i].Outcome, got, want)
+		}
+	}
+	all := m.Requests()
+	if a, b := len(all[0].Head.Tools), len(all[1].Head.Tools); a != b {
+		t.Errorf("%d tools, then %d: a prefix was lost", a, b)
 	}
 }
 

@@ -16,10 +16,10 @@ type Pause struct{}
 
 func (Pause) submit(_ context.Context, s *Session) (int64, error) {
 	if !s.cfg.Person {
-		return 0, fault.NewConfiguration("", "nobody is there who could let a paused turn go on")
+		return 0, fault.NewConfiguration("", "a turn can be paused only where a person can continue it")
 	}
 	if !s.Busy() || !s.ops.SetPause(true) {
-		return 0, fault.NewConfiguration("", "no turn is running: there is nothing to pause")
+		return 0, fault.NewConfiguration("", "no turn is running")
 	}
 	s.log.Publish(event.Warned{What: event.WarnedPause, Text: "the turn pauses before the next request"})
 	return 0, nil
@@ -35,7 +35,7 @@ func (s *Session) paused(ctx context.Context) error {
 	case err != nil:
 		return err
 	case a.Text == stopHere:
-		return &operations.Interruption{Why: &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stopped by the person at a pause"}, By: "person"}
+		return &operations.Interruption{Why: &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "stopped by the person during a pause"}, By: "person"}
 	case a.Text == goOn || a.Text == "":
 		return nil
 	}

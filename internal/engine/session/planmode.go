@@ -69,7 +69,7 @@ func (op WritePlan) submit(ctx context.Context, s *Session) (int64, error) {
 func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	p := s.View().Proposal()
 	if p.Text == "" {
-		return 0, fault.NewConfiguration("/plan TASK has the model write one", "there is no plan")
+		return 0, fault.NewConfiguration("/plan TASK asks the model to write one", "there is no plan")
 	}
 	if !op.Approve {
 		n, err := s.ops.RecordAnytime(ctx, event.Draft{Body: event.PlanDecided{Why: op.Why}})

@@ -29,11 +29,11 @@ func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 		case what == "" && since.IsZero():
 			return "", nil
 		case what == "":
-			return "", s.warnOfPressure(ctx, "there is room again: the run goes on")
+			return "", s.warnOfPressure(ctx, "there is space again: the run continues")
 		case what == "disk" && s.cfg.EndAtFullDisk:
 			return event.EndDisk, &fault.Error{
 				Category: fault.Tool, Message: why,
-				Hint: "make room, then go on with --resume " + s.cfg.ID,
+				Hint: "free some space, then continue with --resume " + s.cfg.ID,
 			}
 		case since.IsZero():
 			since = s.cfg.Now()
@@ -43,7 +43,7 @@ func (s *Session) waitForResources(ctx context.Context) (event.End, error) {
 		case s.cfg.Now().Sub(since) >= pressureMost:
 			return event.EndFailed, &fault.Error{
 				Category: fault.Tool, Message: why + ", for " + pressureMost.String() + " now",
-				Hint: "make room, then go on with --resume " + s.cfg.ID,
+				Hint: "free some space, then continue with --resume " + s.cfg.ID,
 			}
 		}
 		if err := s.cfg.Sleep(ctx, pressureWait); err != nil {

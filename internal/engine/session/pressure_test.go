@@ -48,7 +48,7 @@ func TestPressure(t *testing.T) {
 		t.Errorf("without pressure: %q, waited %d times", texts(es), slept)
 	}
 	es, slept := run(3)
-	if got := texts(es); slept != 3 || len(got) != 2 || !strings.Contains(got[0], "5 MB") || !strings.Contains(got[1], "goes on") {
+	if got := texts(es); slept != 3 || len(got) != 2 || !strings.Contains(got[0], "5 MB") || !strings.Contains(got[1], "continues") {
 		t.Errorf("waited %d times: %q", slept, got)
 	}
 	if end := find[event.Ended](es)[0]; end.End != event.EndDone {

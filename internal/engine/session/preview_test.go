@@ -64,7 +64,7 @@ func TestPreviews(t *testing.T) {
 		{"write new/x (new, +1)", "--- /dev/null\n+++ b/new/x\n@@ -0,0 +1,1 @@\n+x\n"},
 		{"multi_edit new/x (+1 -1), g (+1 -1)", "--- a/new/x\n+++ b/new/x\n@@ -1,1 +1,1 @@\n-x\n+y\n--- a/g\n+++ b/g\n@@ -1,1 +1,1 @@\n-g\n+G\n"},
 		{"apply_patch g (deleted, -1), f (deleted, -3), h (new, +3)", "--- a/g\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-G\nrename f to h\n--- a/f\n+++ b/h\n@@ -1,3 +1,3 @@\n-a\n+A\n B\n C\n"},
-		{"edit f", "as things are it would fail: f does not exist"},
+		{"edit f", "this would fail now: f does not exist"},
 	}
 	if len(qs) != len(want) {
 		t.Fatalf("%d questions, want %d: %+v", len(qs), len(want), qs)

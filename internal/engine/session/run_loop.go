@@ -27,6 +27,9 @@ func (s *Session) runLoop(ctx context.Context, of Prompt) (event.End, error) {
 		Evidence: s.proof, Log: s.log, Content: s.cfg.Store.Get, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,
 	}, loop)
 	defer s.children.Stop(operations.Interrupted("the turn's end"))
+	if err := s.runLines(ctx, loop, of.Lines); err != nil {
+		return turn.EndOf(err)
+	}
 	for round := 0; ; {
 		end, err := loop.Run(ctx)
 		if end == event.EndDone && err == nil && s.children.MustContinue(ctx) {

@@ -58,6 +58,8 @@ type Session struct {
 	changes   *changes.Recorder
 	hooks     *hooks.Hooks
 	diagnosed *diagnosed.Stage
+
+	inGit func(context.Context) []event.GitFile // since the turn began; nil: nobody looks
 }
 
 // Open opens the session of cfg.ID: a new one if the log has no event of it,
@@ -85,7 +87,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	if cfg.ReadOnly {
 		if s.changesFiles() {
-			return nil, fault.NewConfiguration("wait for it, or take it up with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
+			return nil, fault.NewConfiguration("wait for it, or continue it with --resume", "a turn of session %s is running, or was cut short", cfg.ID)
 		}
 		return s, nil
 	}
@@ -109,7 +111,7 @@ func (s *Session) begin(ctx context.Context) error {
 			return err
 		}
 		drafts, recovered = s.changes.Recover(ctx, s.open)
-		drafts = append(drafts, s.closeOpenCalls(told)...)
+		drafts = append(drafts, s.closeOpenCalls(ctx, told, drafts)...)
 	}
 	if s.cfg.Trust != nil {
 		drafts = append(drafts, event.Draft{Body: *s.cfg.Trust})
@@ -141,15 +143,15 @@ func reserve(cfg Config) (release func(), err error) {
 	if held := (*event.HeldError)(nil); errors.As(err, &held) {
 		err = &fault.Error{
 			Category: fault.Configuration, Err: err,
-			Hint: "close it there, go on in a copy with --fork-session, or begin a new session",
+			Hint: "close it there, continue in a copy with --fork-session, or start a new session",
 		}
 	}
 	return release, err
 }
 
 // closeOpenCalls closes what a dead process left open. told is what is known of
-// agents that ran for these calls.
-func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
+// agents that ran for these calls, found the changes that were not recorded.
+func (s *Session) closeOpenCalls(ctx context.Context, told children.Recovered, found []event.Draft) []event.Draft {
 	var ds []event.Draft
 	for _, c := range s.open {
 		text := "[Outcome unknown: pawl was stopped before this call's result was recorded. What it did may stand; look before you repeat it.]"
@@ -169,7 +171,7 @@ func (s *Session) closeOpenCalls(told children.Recovered) []event.Draft {
 		}}})
 	}
 	if s.operation.Turn() {
-		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Error: &event.Fault{
+		ds = append(ds, event.Draft{Body: event.Ended{End: event.EndInterrupted, Obeyed: s.obeyed(ctx, found...), Error: &event.Fault{
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this turn ran",
 		}}})
 	}

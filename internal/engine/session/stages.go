@@ -26,7 +26,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 		}, s.cfg.Stages.Before...),
 		// The order of SPEC 4.3.
 		Gates: append([]turn.Gate{
-			turn.Exists{Tools: tools},
+			turn.Exists{Tools: tools, Late: s.lateTool},
 			turn.Arguments{Env: s.abilities.env},
 			turn.Repeated{},
 			&stuckGate{s: s},

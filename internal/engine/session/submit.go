@@ -49,7 +49,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 	}
 	p = s.attach(ctx, p)
 	var err error
-	if p.Source == event.Person {
+	if p.Source == event.Person || p.Source == event.Parent {
 		if p.hooks, err = s.hooks.Prompt(ctx, p.Text); err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 		return nil, context.Cause(ctx)
 	}
 	alone := func(r *operations.Run) { s.turn(r, Prompt{}) } // where it has waited, it joins what waits with it
-	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.promptDrafts(p), Turn: alone}, cannot, func(r *operations.Run) { s.turn(r, p) })
+	return s.ops.Start(ctx, operations.Prompt{ID: p.ID, Drafts: s.promptDrafts(p), Lines: p.Lines, Turn: alone}, cannot, func(r *operations.Run) { s.turn(r, p) })
 }
 
 // attach reads what a person's prompt mentions. Piped and pasted text is data: mentions
@@ -93,7 +93,7 @@ func (s *state) promptDrafts(p Prompt) []event.Draft {
 	prompt := event.Prompted{ID: p.ID, Source: p.Source, Text: text, Typed: strings.ToValidUTF8(p.typed, "\uFFFD"), Images: p.Images}
 	var out, behind []event.Draft
 	if s.log.Masked(prompt).(event.Prompted).Text != text || p.masked {
-		out = append(out, event.Draft{Body: event.Warned{What: event.WarnedSecret, Text: "something in the prompt looks like a key: it is masked, and the model does not see it"}})
+		out = append(out, event.Draft{Body: event.Warned{What: event.WarnedSecret, Text: "the prompt contains what looks like a key: it is masked, so the model does not see it"}})
 	}
 	if a := p.attached; a != nil {
 		for _, note := range a.Notes {
@@ -155,7 +155,7 @@ func (op Undo) submit(ctx context.Context, s *Session) (int64, error) {
 	if op.Plan.Kind == undo.ByRedo {
 		started.Op = event.OpRedo
 	}
-	return s.ops.Operate(ctx, started, "nothing can be undone", "changes are looked at, or put back", func(ctx context.Context) error {
+	return s.ops.Operate(ctx, started, "nothing can be undone", "changes are being shown or undone", func(ctx context.Context) error {
 		done, err := s.changes.Undo(ctx, op.Plan, op.Consent)
 		if op.Done != nil {
 			op.Done(done, err)

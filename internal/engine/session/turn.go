@@ -18,15 +18,11 @@ import (
 
 // turn runs a turn to its recorded end.
 func (s *Session) turn(r *operations.Run, of Prompt) {
-	inGit := func(context.Context) []event.GitFile { return nil }
-	if s.cfg.InGit != nil {
-		inGit = s.cfg.InGit()
-	}
+	s.lookAtGit()
 	stop := s.spending.LimitTime(r.Context(), r.Cancel)
 	end, err := s.runTurn(r.Context(), of)
 	stop()
-	ctx := context.WithoutCancel(r.Context())
-	s.finish(ctx, end, err, inGit(ctx))
+	s.finish(context.WithoutCancel(r.Context()), end, err)
 }
 
 // runTurn runs the turn to its end, without a model if none is needed.
@@ -35,7 +31,7 @@ func (s *Session) runTurn(ctx context.Context, of Prompt) (event.End, error) {
 		return turn.EndOf(err)
 	}
 	for _, known := range []func(context.Context) (bool, error){s.answers.StorePreference, s.answers.Recall} {
-		if of.Until != nil || of.Answer != nil { // only what was done reaches a goal, and a known answer has another form
+		if of.Until != nil || of.Answer != nil || len(of.Lines) > 0 { // only what was done reaches a goal, and a known answer has another form
 			break
 		}
 		if ok, err := known(ctx); err != nil {
@@ -55,14 +51,14 @@ func (s *Session) runTurn(ctx context.Context, of Prompt) (event.End, error) {
 
 // finish records how a turn ended, even if the context is cancelled. A log that
 // cannot be written was reported already, and its readers have ended.
-func (s *Session) finish(ctx context.Context, end event.End, err error, git []event.GitFile) {
+func (s *Session) finish(ctx context.Context, end event.End, err error) {
 	var ds []event.Draft
 	if why := (*operations.Interruption)(nil); errors.As(err, &why) {
 		ds = append(ds, event.Draft{Body: event.Interrupted{By: why.By}})
 	}
 	s.changes.Verify(ctx)
 	_, _ = s.spending.Warn(ctx), s.tasks.recordPendingNotes(ctx) // a log that cannot be written fails below as well
-	ended := event.Ended{End: end, Git: git}
+	ended := s.closed(ctx, event.Ended{End: end})
 	if err != nil {
 		f := turn.Describe(err)
 		ended.Error = &f
@@ -82,6 +78,9 @@ func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
 		if err := s.log.Append(context.WithoutCancel(ctx), p.Drafts...); err != nil {
 			return nil, nil, err
 		}
+		if err := s.runLines(ctx, s.loop(), p.Lines); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := s.paused(ctx); err != nil { // asked for while a request was tried again
 		return nil, nil, err
@@ -98,7 +97,7 @@ func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	maxTokens, usd, err := s.spending.Begin(ctx, s.info(), r)
+	maxTokens, usd, err := s.spending.Begin(ctx, s.priced(), r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +113,16 @@ func (s requests) Done(ctx context.Context, r turn.RequestResult) error {
 
 func (s requests) Size() window.Size { return eventlog.Query(s.log, s.conv.Size) }
 
-func (s requests) Cost(u llm.Usage) *float64 { return llm.Cost(s.info().Price, u) }
+func (s requests) Cost(u llm.Usage) *float64 { return llm.Cost(s.priced().Price, u) }
+
+// priced returns the model with the prices of the request that was built last.
+func (s requests) priced() llm.Info {
+	info := s.info()
+	if eventlog.Query(s.log, func() bool { return s.builder != nil && s.builder.Long() }) {
+		info.Price = info.Price.Long()
+	}
+	return info
+}
 
 func (s requests) CutLoops() bool { return eventlog.Query(s.log, s.progress.CutsLoops) }
 

@@ -84,7 +84,7 @@ func TestUndoMoved(t *testing.T) {
 	r := wrote(t)
 	p := r.plan(undo.Selector{Kind: undo.ByAll})
 	r.put("sub/made.txt", "new\nmine\n")
-	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed since the preview") {
+	if _, err := session.DoPlan(t.Context(), r.Session, p, undo.Consent{}); err == nil || !strings.Contains(err.Error(), "sub/made.txt changed after the preview") {
 		t.Error(err)
 	}
 	if r.file("a.txt") != "ONE\ntwo\nTHREE\n" || r.file("sub/made.txt") != "new\nmine\n" {

@@ -67,7 +67,7 @@ func TestUntoldChanges(t *testing.T) {
 	}
 	told := func(es []event.Event) (n int) {
 		for _, w := range find[event.Warned](es) {
-			if strings.Contains(w.Text, "did not tell that dir/x changed") {
+			if strings.Contains(w.Text, "did not report that dir/x changed") {
 				n++
 			}
 		}

@@ -48,6 +48,14 @@ func (v *View) Symbols() tool.Symbols { return v.s.cfg.Symbols }
 // Outside returns the provider of tools from outside, nil if there is none.
 func (v *View) Outside() Outside { return v.s.cfg.Outside }
 
+// Jobs lists the background commands that run, those of agents as well.
+func (v *View) Jobs() []tool.Job {
+	if sh, ok := v.s.cfg.Shell.(tool.Jobs); ok {
+		return sh.Running()
+	}
+	return nil
+}
+
 // Info is the model in use.
 func (v *View) Info() llm.Info { return v.s.info() }
 

@@ -129,7 +129,7 @@ func (c compaction) Summary(ctx context.Context, p window.Plan) (string, error) 
 		return "", err
 	}
 	if why = p.Poor(text); why != "" {
-		return "", fault.NewLLM("%s wrote notes twice that nobody can go on with: %s", s.info().Ref(), why)
+		return "", fault.NewLLM("%s wrote an unusable summary twice: %s", s.info().Ref(), why)
 	}
 	return text, nil
 }

@@ -115,7 +115,7 @@ func Notice(r *llm.Reply) (ds []event.Draft) {
 const maxReply = 32 << 20
 
 func tooLarge(m llm.Model) error {
-	f := fault.NewLLM("%s said more than %d MB in one reply, which was cut off", m.Info().Ref(), maxReply>>20)
+	f := fault.NewLLM("%s sent more than %d MB in one reply, which was cut off", m.Info().Ref(), maxReply>>20)
 	f.Retryable = false
 	return f
 }
@@ -160,7 +160,7 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 		case llm.Done:
 			reply = *d.Reply
 			if empty(reply) {
-				return reply, got, shown, fault.NewLLM("%s gave an empty reply", l.Model.Info().Ref())
+				return reply, got, shown, fault.NewLLM("%s sent an empty reply", l.Model.Info().Ref())
 			}
 			uniqueIDs(&reply.Message)
 			return reply, got, shown, nil

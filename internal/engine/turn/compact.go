@@ -33,12 +33,12 @@ type Compaction interface {
 }
 
 // ErrNothingToCompact means that nothing can be dropped.
-var ErrNothingToCompact = errors.New("there is nothing in the conversation that could be left out")
+var ErrNothingToCompact = errors.New("nothing in the conversation can be left out")
 
 // errSpiral ends a turn whose window is filled again and again with nothing new.
 var errSpiral = &fault.Error{
 	Category: fault.LLM,
-	Message:  "the context window was compacted three times with nothing new done in between",
+	Message:  "the context window was compacted three times without any progress in between",
 	Hint:     "ask for a smaller step, or use a model with a larger window",
 }
 
@@ -103,9 +103,9 @@ func (l *Loop) Compact(ctx context.Context, why event.CompactedWhy, focus string
 	var text string
 	var failed *event.Fault
 	if p.Summarise && ask {
-		say := event.Warned{What: event.WarnedWindow, Text: "the context window is getting full: what was said first is summed up"}
+		say := event.Warned{What: event.WarnedWindow, Text: "the context window is getting full: older steps are summarized"}
 		if why == event.CompactedPerson {
-			say.Text = "what was said first is summed up"
+			say.Text = "older steps are summarized"
 		}
 		if err := l.Log.Append(ctx, event.Draft{Body: say}); err != nil {
 			return event.Compacted{}, err

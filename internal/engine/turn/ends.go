@@ -18,7 +18,7 @@ const maxCut = 3
 // again: without a limit this could be a loop (SPEC 3.4).
 const maxPaused = 16
 
-var errPaused = fault.NewLLM("the model paused its reply %d times in a row and did not go on", maxPaused+1)
+var errPaused = fault.NewLLM("the model paused its reply %d times in a row and did not continue", maxPaused+1)
 
 var errCut = fault.NewLLM("the model's replies were cut at the output limit %d times in a row", maxCut+1)
 

@@ -37,7 +37,7 @@ func (g Arguments) Check(_ context.Context, step []*Pending) error {
 
 func (g Arguments) validate(p *Pending) (err error) {
 	if p.Call.Bad != "" {
-		return fmt.Errorf("they could not be read as a JSON object (%s)", p.Call.Bad)
+		return fmt.Errorf("they are not a JSON object (%s)", p.Call.Bad)
 	}
 	defer recoverPanic(&err)
 	if err := p.Tool.Check(p.Args); err != nil {
@@ -96,6 +96,6 @@ func (p *Pending) Try(ctx context.Context, env tool.Env) (tool.Result, error) {
 // recoverPanic turns a panic of a tool into an error: one broken tool must not end the session.
 func recoverPanic(err *error) {
 	if v := recover(); v != nil {
-		*err = fmt.Errorf("the tool could not take them: %v", v)
+		*err = fmt.Errorf("the tool does not accept them: %v", v)
 	}
 }

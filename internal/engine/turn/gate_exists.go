@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,18 +15,23 @@ import (
 
 // Exists finds the tool of a call. Other cases and other agents' names are
 // accepted; for an unknown name the refusal lists the three nearest (SPEC 4.4).
-type Exists struct{ Tools tool.Set }
+type Exists struct {
+	Tools tool.Set
+	// Late, if set, finds a tool of a server that was still starting when Tools was
+	// listed. It may wait for the server. why is the reason why such a tool cannot be
+	// called.
+	Late func(ctx context.Context, name string) (t tool.Tool, why string, ok bool)
+}
 
 // Check is part of Gate.
-func (g Exists) Check(_ context.Context, step []*Pending) error {
+func (g Exists) Check(ctx context.Context, step []*Pending) error {
 	for _, p := range step {
 		if p.Refused != nil {
 			continue
 		}
-		t, args, ok := g.Tools.Meant(p.Call.Name, p.Args)
-		if !ok {
-			p.Refused = &Refusal{Outcome: event.Invalid, Text: fmt.Sprintf(
-				"There is no tool %q. The nearest are: %s.", shorten(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))}
+		t, args, why := g.find(ctx, p)
+		if why != "" {
+			p.Refused = &Refusal{Outcome: event.Invalid, Text: why}
 			continue
 		}
 		p.Tool, p.Args = t, args
@@ -38,6 +44,24 @@ func (g Exists) Check(_ context.Context, step []*Pending) error {
 		}
 	}
 	return nil
+}
+
+// find returns the tool and the arguments that a call means, or why there is none.
+func (g Exists) find(ctx context.Context, p *Pending) (t tool.Tool, args json.RawMessage, why string) {
+	t, args, ok := g.Tools.Meant(p.Call.Name, p.Args)
+	name, in, late := p.Call.Name, p.Args, !ok
+	if ok && t.StandsFor != nil { // it stands for a tool that is not in the set
+		name, in, late = t.StandsFor(args)
+	}
+	if late && g.Late != nil {
+		if of, why, found := g.Late(ctx, name); found || why != "" {
+			return of, in, why
+		}
+	}
+	if !ok {
+		why = fmt.Sprintf("There is no tool %q. The nearest are: %s.", shorten(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))
+	}
+	return t, args, why
 }
 
 // shorten returns at most n bytes from the start, and never half a rune.

@@ -61,7 +61,7 @@ func (w *repetitionGuard) see(model string, d llm.Delta) error {
 	if passage == "" {
 		return nil
 	}
-	return &loopError{fault.NewLLM("%s said one passage over and over in its %s, which was cut off", model, what), passage}
+	return &loopError{fault.NewLLM("%s repeated one passage over and over in its %s, which was cut off", model, what), passage}
 }
 
 // fromLineStart returns a repeating passage from the beginning of a line or of a

@@ -218,7 +218,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) 
 		started = p.Records.Started()
 	}
 	if err := l.Log.Append(context.WithoutCancel(ctx), started...); err != nil {
-		return finishedCall{}, &Refusal{Outcome: event.Failed, Text: "[The session's log could not be written: the call did not run.]"}
+		return finishedCall{}, &Refusal{Outcome: event.Failed, Text: "[The call did not run: the session's log cannot be written.]"}
 	}
 	limit := p.Tool.Timeout
 	if limit == 0 {

@@ -141,7 +141,7 @@ func (k *check) output() (whole string, exit int) {
 // baseline records what the check showed in the copy. Paths of the copy are read as
 // those of the workspace.
 func (k *check) baseline(r turn.Ran) {
-	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took}
+	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took, Stopped: k.ran.TimedOut}
 	if r.Started && k.t.Files != nil && k.Read != nil {
 		whole, exit := k.output()
 		if exit != 0 {

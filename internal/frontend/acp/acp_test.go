@@ -646,3 +646,27 @@ func TestDiffs(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 17.2: "reject always" denies what the rule matches for the rest of the session,
+// unasked, and the turn goes on without it.
+func TestRejectAlways(t *testing.T) {
+	for _, version := range []int{1, 2} {
+		e := edit(t, version, llmtest.Use("write", writes), llmtest.Use("write", writes), llmtest.Say("without it"))
+		never := object{"result": object{"outcome": object{"outcome": "selected", "optionId": chat.Never}}}
+		asked := e.through(version, e.say("write"), func(string) object { return never })
+		if asked != 1 || e.has("new.txt") || !strings.Contains(fmt.Sprint(e.all), "reject_always") || !strings.Contains(fmt.Sprint(e.all), "without it") {
+			t.Errorf("version %d: asked %d times: %v", version, asked, e.all)
+		}
+	}
+}
+
+// SPEC 17.2: the editor learns a session's title from the first prompt.
+func TestTitle(t *testing.T) {
+	for _, version := range []int{1, 2} {
+		e := edit(t, version, llmtest.Say("hello"))
+		e.say("rename the parser\nand its tests")
+		if u := e.update("session_info_update"); u["title"] != "rename the parser and its tests" {
+			t.Errorf("version %d: %v", version, u)
+		}
+	}
+}

@@ -143,6 +143,9 @@ func (t *openSession) asked(block string, form *chat.Form, calls map[string]call
 			out.options = append(out.options, o)
 		}
 	}
+	if rule := form.Denies(); rule != "" {
+		out.options = append(out.options, object{"optionId": chat.Never, "name": "Deny " + rule + " for this session", "kind": "reject_always"})
+	}
 	if len(form.Calls()) == 0 {
 		out.options = append(out.options, object{"optionId": chat.No, "name": "None of these", "kind": "reject_once"})
 	}

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -34,6 +36,7 @@ type openSession struct {
 	finished   bool // no update follows
 	pending    []pending
 	ids        int
+	titled     bool   // its title was sent
 	busy       bool   // version 2: the state is running
 	stopReason string // the stop reason of the last turn, "" for none since the last rest
 	failure    string // the failure that ended it
@@ -281,7 +284,7 @@ func (t *openSession) setMode(name string) error {
 func (t *openSession) setOption(id string, raw json.RawMessage) (any, error) {
 	var value string
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return nil, refuse(invalid, "the value of %s is a text", id)
+		return nil, refuse(invalid, "the value of %s must be a string", id)
 	}
 	var err error
 	switch id {
@@ -374,6 +377,10 @@ func (t *openSession) draw(ch chat.Change) {
 func (t *openSession) prompted(ch chat.Change, b chat.Prompt) {
 	if !ch.Past {
 		t.accepted(b.Queued, ch.Block.ID)
+	}
+	if !t.titled {
+		t.titled = true
+		t.send(object{"sessionUpdate": "session_info_update", "title": store.Title(b.Text), "updatedAt": ch.Block.Began.UTC().Format(time.RFC3339)})
 	}
 	if t.a.v2() {
 		t.send(t.a.whole(user, ch.Block.ID, b.Text))

@@ -67,7 +67,7 @@ func TestOptionsOfInitialize(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]any{
-		"settings": object{"permissions": object{"deny": []string{"Bsh(x)"}}}, "managedSettings": object{"permissions": object{"x": 1}}, "agents": object{"a": object{"description": "d", "prompt": "p", "maxTurns": 3}},
+		"settings": object{"permissions": object{"deny": []string{"Bsh(x)"}}}, "managedSettings": object{"permissions": object{"x": 1}}, "agents": object{"a": object{"description": "d", "prompt": "p", "isolation": "worktree"}},
 		"toolAliases": object{"Bash": "mcp__x"}, "plugins": []string{"x"}, "fence": true, "hooksV2": object{"a": 1},
 	} {
 		p := converse(t, llmtest.New(), nil)

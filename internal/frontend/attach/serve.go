@@ -181,7 +181,7 @@ func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	}
 	read, ok := operations[m.Op]
 	if !ok {
-		return nil, fault.NewConfiguration("", "this is not done from another terminal: %q", m.Op)
+		return nil, fault.NewConfiguration("", "this cannot be done from another terminal: %q", m.Op)
 	}
 	op, err := read(m.Args)
 	switch p := op.(type) {
@@ -198,7 +198,7 @@ func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 }
 
 func errWatchesOnly() error {
-	return fault.NewConfiguration("leave it and come again with --steer to take part", "this terminal only watches")
+	return fault.NewConfiguration("end this, and attach again with --steer to take part", "this terminal only watches")
 }
 
 func (w *watcher) write(m fromOwner) error {

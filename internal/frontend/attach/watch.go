@@ -138,7 +138,7 @@ func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
 	}
 	name := nameOf(op)
 	if name == "" {
-		return 0, fault.NewConfiguration("do it in the terminal that has the session open", "this is not done from another terminal")
+		return 0, fault.NewConfiguration("do it in the terminal that has the session open", "this cannot be done from another terminal")
 	}
 	args, err := json.Marshal(op)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
-	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -123,7 +122,7 @@ func Took(d time.Duration) string {
 func Evidence(r evidence.Report) string {
 	files := r.Changed()
 	if len(files) == 0 {
-		return strings.TrimPrefix(inGit(r.Git), "; ")
+		return Left(r)
 	}
 	var names []string
 	for _, f := range files {
@@ -132,28 +131,27 @@ func Evidence(r evidence.Report) string {
 	if len(names) > 5 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(files)-5))
 	}
-	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof()) + obeyed(files) + inGit(r.Git)
+	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof()) + obeyed(r.Obeyed) + inGit(r.Git)
+}
+
+// Left names what a turn left that a person, or what they start, would run or follow without
+// having read it; it returns "" for nothing.
+func Left(r evidence.Report) string {
+	return strings.TrimPrefix(obeyed(r.Obeyed)+inGit(r.Git), "; ")
 }
 
 // obeyed names the changed files that another agent or a tool obeys by itself: the person
 // would run or follow them without having read them (SPEC 16.16).
-func obeyed(files []evidence.File) string {
+func obeyed(files []event.Obeyed) string {
 	var out []string
-	more := 0
 	for _, f := range files {
-		switch who := guidance.Obeyed(f.Path); {
-		case who == "":
-		case len(out) < 20:
-			out = append(out, plain.Line(f.Path)+" ("+who+")")
-		default:
-			more++
+		out = append(out, plain.Line(f.Path)+" ("+f.By+")")
+		if f.More > 0 {
+			out = append(out, fmt.Sprintf("and %d more", f.More))
 		}
 	}
 	if len(out) == 0 {
 		return ""
-	}
-	if more > 0 {
-		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return "; obeyed by others, so read before you run them: " + strings.Join(out, ", ")
 }

@@ -83,8 +83,11 @@ func TestEvidence(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// SPEC 16.16: what others obey is named, also where the list of files is cut.
-	r.Files = append(r.Files, evidence.File{Path: "web/.npmrc"}, evidence.File{Path: ".kiro/x\x1b.md"}, evidence.File{Path: "Makefile", ByCheck: true})
-	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/xd (Kiro)") {
+	r.Obeyed = []event.Obeyed{{Path: "web/.npmrc", By: "npm"}, {Path: ".kiro/x\x1b.md", By: "Kiro", More: 2}}
+	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/xd (Kiro), and 2 more") {
+		t.Errorf("%q", got)
+	}
+	if got, want := Evidence(evidence.Report{Obeyed: r.Obeyed[:1]}), "obeyed by others, so read before you run them: web/.npmrc (npm)"; got != want { // changed by a check
 		t.Errorf("%q", got)
 	}
 	// What git holds is named, also where no file was changed.

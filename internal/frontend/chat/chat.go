@@ -54,6 +54,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
@@ -152,8 +153,9 @@ type Question struct {
 	Why     string
 	Text    string
 	Options []string
+	Answers []choice.Option // of a question by a command: one of these is the answer
 	// Items, if there are any, are what a person picks from: the answer is the ID of one, or
-	// empty. Only a frontend that has called Conversation.CanPick gets them.
+	// empty. Only a frontend with Config.CanPick gets them.
 	Items []slash.Item
 	Calls []Consent // calls that need consent
 	// Answer and Verdicts are the person's answer; both are empty if there is none.
@@ -205,6 +207,7 @@ type Document struct {
 type Act struct {
 	What slash.Act
 	Text string
+	Live func() string // of ShowLive
 }
 
 // Editing is a text that a person is to edit in their editor: Conversation.Edited takes

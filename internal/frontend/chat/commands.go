@@ -68,7 +68,7 @@ func (c *Conversation) resolveCommand(ctx context.Context, e *entry) (done bool,
 		text := custom.Prompt(args)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		e.with.Narrowed, e.with.Typed, e.text = custom.Narrowed, e.text, text
+		e.with.Narrowed, e.with.Lines, e.with.Typed, e.text = custom.Narrowed, custom.Run(args), e.text, text
 	case !ok && e.mayCallBuiltin:
 		in := ReadInput(e.text)
 		if in.Command == "" { // of several lines
@@ -91,7 +91,7 @@ func (c *Conversation) custom(custom slash.Custom, args, text string, images []l
 		c.reportError(custom.Bad)
 		return ""
 	case custom.Fetch == nil:
-		return c.Say(custom.Prompt(args), Extras{Narrowed: custom.Narrowed, Typed: text, Images: images})
+		return c.Say(custom.Prompt(args), Extras{Narrowed: custom.Narrowed, Lines: custom.Run(args), Typed: text, Images: images})
 	}
 	c.runAside(func(ctx context.Context) error { return c.enterServerPrompt(ctx, custom, args) })
 	return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -45,8 +46,10 @@ type Attached struct {
 
 // Person answers questions of Open.
 type Person interface {
-	// Ask waits for an answer, which may be empty.
-	Ask(ctx context.Context, question string) (string, error)
+	// Ask waits for an answer, which may be empty (slash.Host).
+	Ask(ctx context.Context, question string, options ...choice.Option) (string, error)
+	// Pick lets the person pick an item (slash.Host).
+	Pick(ctx context.Context, title string, items []slash.Item) (id string, ok bool, err error)
 	// Out returns a writer whose text is shown to the person.
 	Out() io.Writer
 }
@@ -66,6 +69,9 @@ type Config struct {
 	Rules  func() []string
 	Memory func(ctx context.Context, out io.Writer, words string) error
 	Goal   func(command string) (*until.Goal, error)
+
+	// CanPick: the frontend shows the items of a question.
+	CanPick bool
 
 	// Verbose: notes about each request are passed on, too.
 	Verbose bool
@@ -105,7 +111,6 @@ type Conversation struct {
 	questions     []Question
 	openAsks      map[string]chan<- Answered // of slash commands
 	openEdits     map[string]chan<- editResult
-	picks         bool // the frontend shows the items of a question
 	planWritten   bool // a plan was written in the running turn
 	ids           int
 	interrupts    lifecycle.InterruptPolicy

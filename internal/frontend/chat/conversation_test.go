@@ -172,6 +172,7 @@ func TestInterruptGivesBack(t *testing.T) {
 		if a := d.Press(false); a != lifecycle.Cancel {
 			t.Errorf("an interrupt is %v", a)
 		}
+		d.Interrupt("person")
 	}, Wait: make(chan struct{})})
 	d = newDesk(t, m)
 	d.Enter("begin")
@@ -289,6 +290,7 @@ func TestPress(t *testing.T) {
 	d.Enter("begin")
 	d.until(d.asked)
 	press(false, lifecycle.Cancel)
+	d.Interrupt("person")
 	d.until(d.Idle)
 	if e := finished[TurnEnd](d); d.asked() || len(e) != 1 || e[0].End != event.EndInterrupted {
 		t.Errorf("%+v", e)
@@ -297,6 +299,7 @@ func TestPress(t *testing.T) {
 	d.Enter("/rewind")
 	d.until(d.asked)
 	press(false, lifecycle.Cancel)
+	d.Interrupt("person")
 	d.until(d.Idle)
 	if n := finished[Note](d); d.asked() || n[len(n)-1].Text != ErrCancelled.Error() {
 		t.Errorf("%+v", n)

@@ -49,6 +49,7 @@ type Extras struct {
 	// Narrowed restricts the turn of a custom command. Typed is the command as it
 	// was entered: that is what a person gets back to edit.
 	Narrowed *event.Narrowed
+	Lines    []string // of the command, as session.Prompt
 	Typed    string
 }
 
@@ -56,7 +57,7 @@ func mergeExtras(with []Extras) (all Extras) {
 	for _, w := range with {
 		all.Images, all.Pasted = append(all.Images, w.Images...), append(all.Pasted, w.Pasted...)
 		if w.Typed != "" {
-			all.Narrowed, all.Typed = w.Narrowed, w.Typed
+			all.Narrowed, all.Lines, all.Typed = w.Narrowed, w.Lines, w.Typed
 		}
 	}
 	return all
@@ -226,10 +227,11 @@ func (c *Conversation) Interrupt(by string) {
 	}
 }
 
-// Press handles the interrupt key (SPEC 10.3); input: there is text in the
-// input. It cancels what is to be cancelled; the frontend does the rest.
-func (c *Conversation) Press(input bool) lifecycle.Action {
-	return c.press(lifecycle.Situation{Input: input})
+// Press decides what the interrupt key does (SPEC 10.3); the frontend does it. Typed is
+// true when there is text in the input. What was typed is dropped before Interrupt is
+// called, since what is typed after it is for the next prompt.
+func (c *Conversation) Press(typed bool) lifecycle.Action {
+	return c.press(lifecycle.Situation{Input: typed})
 }
 
 // PressInView is Press while a view covers the conversation.
@@ -240,13 +242,9 @@ func (c *Conversation) PressInView() lifecycle.Action {
 func (c *Conversation) press(at lifecycle.Situation) lifecycle.Action {
 	now := c.cfg.Now()
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	at.Running = c.busy() && (!c.watchesOnly() || c.runsSwarm())
-	action := c.interrupts.Press(now, at)
-	c.mu.Unlock()
-	if action == lifecycle.Cancel {
-		c.Interrupt("person")
-	}
-	return action
+	return c.interrupts.Press(now, at)
 }
 
 // Typed records that something was typed: the next interrupt must be confirmed
@@ -326,7 +324,7 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 			return err
 		}
 	}
-	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted, Narrowed: e.with.Narrowed})
+	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted, Narrowed: e.with.Narrowed, Lines: e.with.Lines})
 	if interrupted := (session.Interrupt{}); errors.As(err, &interrupted) { // on its way
 		c.emitBlock(TakenBack{Texts: []string{e.typedText()}})
 		err = nil

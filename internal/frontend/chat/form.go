@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -23,6 +24,7 @@ type Form struct {
 	current      int // index of the call in question; all: all at once
 	verdicts     []event.Verdict
 	text         string
+	missed       int // lines that were no answer
 }
 
 const all = -1
@@ -32,8 +34,8 @@ type Choice struct {
 	Key  string // y, e, s, a, o, d, n, or the number of an option
 	Text string // such as "yes once"
 	// Rule is what it allows from then on, "" if it allows only the call in question.
-	Rule string
-	Why  bool // a reason for the model may follow
+	Rule  string
+	Typed bool // words may follow: why, or the answer itself
 }
 
 // The keys of choices.
@@ -45,6 +47,7 @@ const (
 	OneByOne   = "o"
 	WholeDiff  = "d" // shows more, and answers nothing
 	No         = "n" // with or without a reason
+	Never      = "x" // no, and its rule is denied for this session; for frontends that offer it
 )
 
 // Effect is what an answer leads to.
@@ -120,6 +123,9 @@ func (f *Form) Choices() []Choice {
 	for i, o := range f.q.Options {
 		out = append(out, Choice{Key: strconv.Itoa(i + 1), Text: o})
 	}
+	for _, o := range f.q.Answers {
+		out = append(out, Choice{Key: o.Key, Text: o.Text, Typed: o.Typed})
+	}
 	if len(calls) == 0 {
 		return out
 	}
@@ -149,17 +155,32 @@ func (f *Form) Choices() []Choice {
 			out = append(out, Choice{Key: WholeDiff, Text: "diff whole"})
 		}
 	}
-	return append(out, Choice{Key: No, Text: "no, or no and why", Why: true})
+	return append(out, Choice{Key: No, Text: "no, or no and why", Typed: true})
+}
+
+// Choice returns the choice with a key.
+func (f *Form) Choice(key string) (c Choice, ok bool) {
+	all := f.Choices()
+	if i := slices.IndexFunc(all, func(c Choice) bool { return c.Key == key }); i >= 0 {
+		return all[i], true
+	}
+	return c, false
 }
 
 // Accepts reports whether a key is one of the choices.
 func (f *Form) Accepts(key string) bool {
-	return slices.ContainsFunc(f.Choices(), func(c Choice) bool { return c.Key == key })
+	if key == Never {
+		return f.Denies() != ""
+	}
+	_, ok := f.Choice(key)
+	return ok
 }
 
 // Prompt returns the choices in one line.
 func (f *Form) Prompt() string {
 	switch {
+	case len(f.q.Answers) > 0:
+		return choice.Prompt(f.q.Text, f.q.Answers)
 	case f.q.Why == AskedByCommand:
 		return f.q.Text
 	case len(f.q.Calls) == 0 && len(f.q.Options) > 0:
@@ -167,25 +188,28 @@ func (f *Form) Prompt() string {
 	case len(f.q.Calls) == 0:
 		return "answer: "
 	}
-	prompt := "allow? "
+	prompt := "allow?"
 	if f.current == all {
-		prompt = fmt.Sprintf("allow all %d? ", len(f.q.Calls))
+		prompt = fmt.Sprintf("allow all %d?", len(f.q.Calls))
 	}
-	var words []string
-	for _, c := range f.Choices() {
-		words = append(words, "["+c.Key+"]"+strings.TrimPrefix(c.Text, c.Key))
-	}
-	return prompt + strings.Join(words, ", ") + ": "
+	return choice.Prompt(prompt, f.options())
 }
 
 // Help describes the possible answers, after an invalid one.
 func (f *Form) Help() string {
-	var keys []string
-	for _, c := range f.Choices() {
-		keys = append(keys, c.Key)
+	if len(f.q.Answers) > 0 {
+		return "please answer " + choice.Keys(f.q.Answers)
 	}
-	last := len(keys) - 1
-	return "please answer " + strings.Join(keys[:last], ", ") + " or " + keys[last] + "; after n you may say why"
+	options := f.options()
+	options[len(options)-1].Typed = false // it may also be answered by its letter
+	return "please answer " + choice.Keys(options) + "; after n you may say why"
+}
+
+func (f *Form) options() (out []choice.Option) {
+	for _, c := range f.Choices() {
+		out = append(out, choice.Option{Key: c.Key, Text: c.Text, Typed: c.Typed})
+	}
+	return out
 }
 
 // Allows returns what the choices of a call allow from then on, "" for nothing.
@@ -202,6 +226,14 @@ func (f *Form) Allows() string {
 		out += "; e changes to the mode " + string(permission.Default(true).Editing())
 	}
 	return out
+}
+
+// Denies returns the rule that Never denies from then on, "" if it cannot be chosen.
+func (f *Form) Denies() string {
+	if calls := f.Calls(); f.current != all && len(calls) > 0 {
+		return calls[0].Rule
+	}
+	return ""
 }
 
 // Refresh allows the edits that the present mode does not ask about any more: a
@@ -238,12 +270,21 @@ func (f *Form) Choose(key, why string) Effect {
 	if !f.Accepts(key) {
 		return NotAnswer
 	}
+	if c, _ := f.Choice(key); len(f.q.Answers) > 0 {
+		if f.text = key; c.Typed {
+			f.text = strings.TrimSpace(why)
+		}
+		if f.text == "" {
+			return NotAnswer
+		}
+		return Complete
+	}
 	if len(f.q.Calls) == 0 {
 		n, _ := strconv.Atoi(key) // it is one of the choices
 		f.text = f.q.Options[n-1]
 		return Complete
 	}
-	scope := map[string]event.Scope{Yes: event.Once, ForSession: event.Session, ForAlways: event.Always, No: event.No}[key]
+	scope := map[string]event.Scope{Yes: event.Once, ForSession: event.Session, ForAlways: event.Always, No: event.No, Never: event.Never}[key]
 	switch key {
 	case WholeDiff:
 		return ShowDiffs
@@ -282,6 +323,13 @@ func (f *Form) Read(in string) Effect {
 	in = strings.TrimSpace(in)
 	if f.q.Why == AskedByCommand {
 		f.text = in
+		if answer, ok := choice.Read(in, f.q.Answers); ok {
+			f.text = answer
+		} else if f.missed++; len(f.q.Answers) > 0 && f.missed < choice.Tries {
+			return NotAnswer
+		} else if len(f.q.Answers) > 0 {
+			f.text = ""
+		}
 		return Complete
 	}
 	if _, _, ok := slash.Parse(in); ok {

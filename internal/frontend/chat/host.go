@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/until"
@@ -180,6 +181,11 @@ func (h *host) Edit(text string) { h.c.emitBlock(TakenBack{Texts: []string{plain
 // Do implements slash.Host.
 func (h *host) Do(a slash.Act, text string) { h.c.emitBlock(Act{What: a, Text: plain.Text(text)}) }
 
+// Watch implements slash.Host.
+func (h *host) Watch(title string, live func() string) {
+	h.c.emitBlock(Act{What: slash.ShowLive, Text: plain.Line(title), Live: func() string { return plain.Text(live()) }})
+}
+
 // Editor implements slash.Host.
 func (h *host) Editor(ctx context.Context, text string) (string, error) {
 	c := h.c
@@ -223,32 +229,25 @@ func (c *Conversation) Edited(id, text string, err error) {
 	}
 }
 
-// CanPick says that the frontend shows the items of a question.
-func (c *Conversation) CanPick() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.picks = true
-}
-
-// Pick implements slash.Host.
+// Pick implements slash.Host and Person.
 func (h *host) Pick(ctx context.Context, title string, items []slash.Item) (id string, ok bool, err error) {
-	h.c.mu.Lock()
-	ok = h.c.picks
-	h.c.mu.Unlock()
-	if !ok || len(items) == 0 {
+	if !h.c.cfg.CanPick || len(items) == 0 {
 		return "", false, nil
 	}
 	shown := slices.Clone(items)
 	for i, it := range shown {
 		shown[i] = slash.Item{ID: it.ID, Group: plain.Line(it.Group), Text: plain.Line(it.Text), About: plain.Line(it.About), More: plain.Text(it.More)}
+		if it.Live != nil {
+			shown[i].Live = func() string { return plain.Text(it.Live()) }
+		}
 	}
 	id, err = h.ask(ctx, Question{Text: plain.Text(title), Items: shown})
 	return id, true, err
 }
 
 // Ask implements slash.Host and Person.
-func (h *host) Ask(ctx context.Context, question string) (string, error) {
-	return h.ask(ctx, Question{Text: plain.Text(question)})
+func (h *host) Ask(ctx context.Context, question string, options ...choice.Option) (string, error) {
+	return h.ask(ctx, Question{Text: plain.Text(question), Answers: options})
 }
 
 func (h *host) ask(ctx context.Context, q Question) (string, error) {

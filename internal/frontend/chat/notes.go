@@ -25,7 +25,11 @@ func (t *Timeline) remark(e event.Event) {
 	case event.ModeSet:
 		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})
 	case event.Granted:
-		t.note(e, Note{Kind: OfGrant, Text: plain.Line(fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule))})
+		text := fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule)
+		if b.Scope == event.Never {
+			text = "denied for this session: " + b.Rule
+		}
+		t.note(e, Note{Kind: OfGrant, Text: plain.Line(text)})
 	case event.Revoked:
 		t.note(e, Note{Kind: OfGrant, Text: plain.Line("not allowed any more: " + b.Rule)})
 	case event.Narrowed:

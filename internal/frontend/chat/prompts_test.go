@@ -16,8 +16,9 @@ import (
 // library is a server with a prompt, which is known once it has been asked.
 type library struct{ known bool }
 
-func (*library) Offer(context.Context, llm.Info, bool) (tool.Set, []string) { return nil, nil }
-func (l *library) Begin()                                                   {}
+func (*library) Offer(context.Context, llm.Info, bool) (tool.Set, []string)      { return nil, nil }
+func (*library) Late(context.Context, string) (t tool.Tool, why string, ok bool) { return t, "", false }
+func (l *library) Begin()                                                        {}
 
 func (l *library) Settle(context.Context, time.Duration) []string {
 	l.known = true

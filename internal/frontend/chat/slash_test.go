@@ -64,12 +64,12 @@ func TestEverySlashCommand(t *testing.T) {
 		{"/rules", "pawl rules"}, {"/model", "pawl models"},
 		{"/export", "pawl sessions|export|s1|--format|markdown|--output|pawl-s1.md"}, {"/export a.html", "--format|html|--output|a.html"}, {"/export a.JSONL", "|jsonl|"}, {"/export a.pdf", "unknown format of a.pdf"},
 		{"/budget", "no limit is set"}, {"/budget 10", "of $10.00"}, {"/budget usd 3.5", "of $3.50"}, {"/budget time 2h", "of 2h0m0s"}, {"/budget calls 40", "of 40"}, {"/budget usd none", "time"},
-		{"/budget calls 1.5", "makes no sense"}, {"/budget -1", "is not a limit"}, {"/budget NaN", "is not a limit"}, {"/budget wall 3", "unknown limit wall"}, {"/budget time 5", "is not a duration"},
+		{"/budget calls 1.5", "is not valid"}, {"/budget -1", "is not a limit"}, {"/budget NaN", "is not a limit"}, {"/budget wall 3", "unknown limit wall"}, {"/budget time 5", "is not a duration"},
 		{"/permissions", "mode yolo"}, {"/permissions allow bash(ls *)", "allowed for this session: bash(ls *)"}, {"/permissions always bash(pwd)", "allowed permanently in this folder: bash(pwd)"},
-		{"/permissions revoke bash(ls *)", "no longer allowed in this session: bash(ls *)"}, {"/permissions allow", "a rule is missing"}, {"/permissions allow bash(", "failure"}, {"/permissions forbid x", "takes nothing, allow RULE"},
+		{"/permissions revoke bash(ls *)", "no longer a rule of this session: bash(ls *)"}, {"/permissions allow", "a rule is missing"}, {"/permissions allow bash(", "failure"}, {"/permissions forbid x", "takes nothing, allow RULE"},
 		{"/btw", "a question is missing"},
 		{"/plan", "there is no plan yet"}, {"/plan edit", "no plan to edit"}, {"/plan approve", "there is no plan"}, {"/plan approve auto", "there is no plan"},
-		{"/tasks", "no list of steps yet"}, {"/settings", "pawl config|list"}, {"/usage", "/stats"},
+		{"/todos", "no list of steps yet"}, {"/tasks", "nothing runs in the background"}, {"/settings", "pawl config|list"}, {"/usage", "/stats"},
 	} {
 		t.Run(c.in, func(t *testing.T) {
 			d.t = t

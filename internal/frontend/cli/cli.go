@@ -73,7 +73,7 @@ func Main(ctx context.Context, a *App) int {
 		a.complete(root)
 		root.SetArgs(a.Args)
 	} else {
-		root.SetArgs(asRun(root, a.Args))
+		root.SetArgs(asRun(root, withResume(a.Args, a.Terminal)))
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -125,15 +125,16 @@ func exitCode(err error) (code int, said bool) {
 // flags are the flags of every command that opens a session.
 type flags struct {
 	setup.Options
-	worktree string // the name of a linked working tree, "" for none
-	format   string
-	verify   bool
-	verbose  bool
-	print    bool
-	plain    bool
-	goal     goal
-	sdk      sdkFlags
-	attached *attached // set: the session is another process's
+	pickSession bool   // the person picks the session to continue
+	worktree    string // the name of a linked working tree, "" for none
+	format      string
+	verify      bool
+	verbose     bool
+	print       bool
+	plain       bool
+	goal        goal
+	sdk         sdkFlags
+	attached    *attached // set: the session is another process's
 
 	schema string             // the path of a file, or JSON
 	shape  *structured.Answer // from the schema
@@ -222,7 +223,7 @@ func (f *flags) addSession(c *cobra.Command) {
 	fs.StringVar(&f.MetricsAddr, "metrics-addr", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9464")
 	fs.BoolVar(&f.NoSession, "no-session", false, "do not save this session")
 	fs.BoolVarP(&f.Continue, "continue", "c", false, "continue the newest session of this folder")
-	fs.StringVarP(&f.Resume, "resume", "r", "", "continue this session (the start of its id is enough, if it is unique)")
+	fs.StringVarP(&f.Resume, "resume", "r", "", "continue this session (the start of its id is enough, if it is unique); without an id: pick one")
 	fs.BoolVar(&f.Fork, "fork-session", false, "with --continue or --resume: continue in a copy of the session")
 	fs.SetNormalizeFunc(othersWords)
 	addAutofix(c, &f.Options)
@@ -267,7 +268,7 @@ func (f *flags) addRun(c *cobra.Command) {
 	f.addResult(c)
 	f.goal.add(c)
 	fs := c.Flags()
-	fs.BoolVar(&f.verbose, "verbose", false, "show the size of each request: messages, tools, tokens")
+	fs.BoolVar(&f.verbose, "verbose", false, "show the size of each request (messages, tools, tokens); with --plain also the thinking")
 	fs.StringVar(&f.schema, "json-schema", "", "require an answer in JSON that matches this schema (a file or JSON text); ask again at most twice")
 	for name := range needlessFlags {
 		fs.BoolFunc(name, "", func(string) error { return nil }) // it takes any value, as in --debug=api

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -200,7 +201,7 @@ func (h *trap) ran() string {
 	return string(b)
 }
 
-// own configures the person's own servers and hooks. Each looks around where it starts.
+// own configures the person's own servers, and hooks unless cwd is "". Each looks around where it starts.
 func (h *trap) own(cwd string) {
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
 		"npx":    map[string]any{"command": "npx", "args": []string{"-y", "P"}},
@@ -213,6 +214,9 @@ func (h *trap) own(cwd string) {
 	h.write(filepath.Join(h.home, ".config/pawl/mcp.json"), string(servers))
 	events := map[string]any{}
 	for _, e := range hook.Events {
+		if cwd == "" {
+			break
+		}
 		var list []any
 		const command = "npx -y P; python3 -m M; ./Makefile; .venv/bin/ls; echo '{}'"
 		list = append(list, map[string]any{"type": "command", "command": command, "sandbox": "off", "cwd": cwd}, map[string]any{"type": "command", "command": command})
@@ -226,28 +230,38 @@ func (h *trap) own(cwd string) {
 }
 
 // ofClone makes the model do what pawl follows with programs of its own: it looks at the
-// repository, changes files that have checks and servers, and ends.
+// repository, changes files that have checks and servers, and ends with a swarm's graph. The
+// files are others each time, since one that the model has not read is not written again.
 func ofClone(n int, _ []byte) llmtest.Turn {
-	switch n {
-	case 0:
-		return llmtest.Use("bash", `{"command":"git status; git diff; ls; make; npm test; ./.canaries/program"}`)
-	case 1:
-		return llmtest.Use("write", `{"path":"b.go","content":"package a\n"}`)
-	case 2:
-		return llmtest.Use("write", `{"path":"y.ts","content":"let b = 1\n"}`)
-	case 3:
-		return llmtest.Use("write", `{"path":"b.c","content":"int b;\n"}`)
+	file := func(name, text string) llmtest.Turn {
+		return llmtest.Use("write", fmt.Sprintf(`{"path":"b%d%s","content":%q}`, n/7, name, text))
 	}
-	return llmtest.Say("it is written")
+	switch n % 7 {
+	case 0:
+		return llmtest.Use("git_status", `{}`)
+	case 1:
+		return llmtest.Use("bash", `{"command":"ls; make; npm test; ./.canaries/program"}`)
+	case 2:
+		return file(".go", "package a\n")
+	case 3:
+		return file(".ts", "let b = 1\n")
+	case 4:
+		return file(".c", "int b;\n")
+	case 5:
+		return llmtest.Use("bash", `{"command":"ls; git status"}`)
+	}
+	return llmtest.Say("it is written\n```yaml\n" + aGraph + "```\n")
 }
+
+const aGraph = "goal: g\ntasks:\n  - id: one\n    goal: write it\n    accept:\n      - test -f a.go\n"
 
 // environment is that of a person whose search path leads into the clone, with a model.
 func (h *trap) environment() []string {
-	srv := httptest.NewServer(&llmtest.Server{Reply: func(n int, body []byte) llmtest.Turn { return ofClone(n%5, body) }})
+	srv := httptest.NewServer(&llmtest.Server{Reply: ofClone})
 	h.t.Cleanup(srv.Close)
 	path := []string{filepath.Join(h.clone, ".venv/bin"), filepath.Join(h.clone, "node_modules/.bin"), "node_modules/.bin", h.tools, os.Getenv("PATH")}
 	return []string{
-		"PATH=" + strings.Join(path, ":"), "PYTHONPATH=" + h.clone, "NODE_PATH=" + h.clone + "/node_modules", "VIRTUAL_ENV=" + h.clone + "/.venv", "TERM=xterm",
+		"PATH=" + strings.Join(path, ":"), "PYTHONPATH=" + h.clone, "NODE_PATH=" + h.clone + "/node_modules", "VIRTUAL_ENV=" + h.clone + "/.venv", "npm_config_userconfig=" + h.clone + "/.npmrc", "TERM=xterm",
 		"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + srv.URL, "PAWL_MODEL=anthropic/claude-script",
 	}
 }
@@ -266,22 +280,43 @@ func TestACloneRunsNothing(t *testing.T) {
 		}
 		return string(out)
 	}
-	for _, cwd := range []string{"project", "apart"} {
-		h.own(cwd)
-		for _, mode := range []string{"plan", "ask", "accept-edits", "auto"} {
-			do("run", "--permission-mode", mode, "look at the project and fix it")
+	// What a line says that has done its work: one that fails at once runs nothing either.
+	said := func(want string, args ...string) {
+		t.Helper()
+		if out := do(args...); !strings.Contains(out, want) {
+			t.Errorf("pawl %s did not come to %q:\n%s", strings.Join(args, " "), want, out)
 		}
-		do("run", "--sandbox", "off", "fix it")
 	}
-	for _, line := range []string{
-		"trust status", "trust status --json", "doctor --offline", "mcp", "mcp list", "mcp test", "lsp", "lsp doctor", "lsp logs", "hooks list", "permissions", "rules", "plugin list", "config", "models", "memory", "sessions list",
-		"sandbox -- git status", "sandbox --level read-only -- npx -y P", "diff", "undo", "redo", "repair", "stats", "why", "run --worktree=w look", "run -w look", "trust revoke",
+	h.write(filepath.Join(h.clone, "graph.yaml"), aGraph)
+	for _, hooks := range []string{"project", "apart", ""} {
+		h.own(hooks)
+		// A guard that does not run refuses each call.
+		const refused = "the folder is not trusted"
+		written, open, took := "+1 -0", refused, "one: merged"
+		switch hooks {
+		case "project":
+			written, took = refused, "taken by"
+		case "":
+			open = written
+		}
+		for _, mode := range []string{"plan", "ask"} {
+			said("it is written", "run", "--permission-mode", mode, "look at the project and fix it")
+		}
+		for _, mode := range []string{"accept-edits", "auto"} {
+			said(written, "run", "--permission-mode", mode, "look at the project and fix it")
+		}
+		said(open, "run", "--sandbox", "off", "fix it")
+		said(written, "run", "--worktree=w"+hooks, "fix it")
+		said("goal: g", "swarm", "plan", "--force", "divide the work")
+		said(took, "swarm", "run", "graph.yaml")
+	}
+	for _, line := range []struct{ line, want string }{
+		{"trust status", "not trusted"}, {"trust status --json", `"state": "untrusted"`}, {"doctor --offline", "workspace"}, {"doctor", "workspace"}, {"mcp", "theirs"}, {"mcp list", "theirs"}, {"mcp test", "BAD"},
+		{"lsp", "gopls"}, {"lsp doctor", "gopls"}, {"lsp logs", "gopls"}, {"hooks list", "not run"}, {"permissions", ""}, {"rules", "AGENTS.md"}, {"plugin list", "no plugins"}, {"config", ""}, {"models", "claude-script"}, {"memory", "no entries"},
+		{"sessions list", "fix it"}, {"sandbox -- git status", "noted"}, {"sandbox --level read-only -- npx -y P", "noted"}, {"diff", "package a"}, {"undo", "b"}, {"redo", "b"}, {"repair", ""}, {"stats", "write"}, {"why", "session"}, {"trust revoke", "no answer"},
 	} {
-		do(strings.Fields(line)...)
+		said(line.want, strings.Fields(line.line)...)
 	}
-	do("swarm", "plan", "divide the work")
-	h.write(filepath.Join(h.clone, "graph.yaml"), "tasks:\n  - id: one\n    prompt: write it\n    files: [b.go]\n    check: make test\n")
-	do("swarm", "run", "graph.yaml")
 
 	x := onTerminalWith(t, h.clone, h.home, env, "--plain", "--permission-mode", "accept-edits")
 	x.expect("trust this folder? [y]es, [n]o: ")
@@ -293,6 +328,43 @@ func TestACloneRunsNothing(t *testing.T) {
 		t.Errorf("after a no ran outside the sandbox:\n%s", ran)
 	}
 	do("run", "--permission-mode", "accept-edits", "look at it again")
+}
+
+// SPEC 16.1, 16.16: neither does the screen, before the question about trust, after a no, and
+// while a swarm's workers are at work.
+func TestACloneRunsNothingOnTheScreen(t *testing.T) {
+	t.Parallel()
+	h := newTrap(t)
+	h.own("project")
+	env := append(h.environment(), "TERM=xterm-256color")
+	look := func(when string) {
+		t.Helper()
+		if ran := h.ran(); ran != "" {
+			t.Errorf("%s ran outside the sandbox:\n%s", when, ran)
+		}
+	}
+	x := onTerminalWith(t, h.clone, h.home, env, "--permission-mode", "accept-edits")
+	x.expect("press a key")
+	look("the start")
+	x.send("n")
+	x.expect("not trusted")
+	x.send("look at the project and fix it\r")
+	x.expect("it is written")
+	look("a prompt after a no")
+	x.send("/quit\r")
+	x.ended(0)
+	look("the end")
+
+	h.write(filepath.Join(h.clone, "graph.yaml"), aGraph)
+	x = onTerminalWith(t, h.clone, h.home, env, "swarm", "run", "graph.yaml", "--permission-mode", "auto", "--workers", "2")
+	x.expect("swarm")
+	x.ended(0, 9) // or its result is not accepted
+	look("a swarm")
+	// From another folder, whose search path leads into the clone all the same.
+	if out, err := pawl(t, h.home, h.home, env, "swarm", "run", "-C", h.clone, filepath.Join(h.clone, "graph.yaml"), "--permission-mode", "auto").CombinedOutput(); !strings.Contains(string(out), "taken by") {
+		t.Errorf("%v: %s", err, out)
+	}
+	look("a swarm from elsewhere")
 }
 
 // The canaries can be seen: each kind of planted program is noted where it does run, and
@@ -316,7 +388,7 @@ func TestCanariesSing(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	noted := h.ran()
-	for _, want := range []string{"hook-PreToolUse", "hook-Stop", "M.py", "program ", "Makefile"} {
+	for _, want := range []string{"hook-PreToolUse", "hook-Stop", "M.py", "program ", "Makefile", ".npmrc"} {
 		if !slices.ContainsFunc(strings.Split(noted, "\n"), func(l string) bool { return strings.HasPrefix(l, want) }) {
 			t.Errorf("in a trusted folder %s is not noted: %s", want, noted)
 		}

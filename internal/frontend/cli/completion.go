@@ -103,8 +103,10 @@ func (a *App) knownModels(context.Context) []string {
 	}
 	out := []string{"offline\tthe built-in planner"}
 	for _, l := range catalog.Usable(a.Want("", conf)) {
-		if l.Usable && l.Model != "" {
-			out = append(out, l.Provider+"/"+l.Model)
+		for _, m := range l.Models() {
+			if l.Usable {
+				out = append(out, l.Provider+"/"+m)
+			}
 		}
 	}
 	for _, s := range catalog.Shorts(a.Env) {

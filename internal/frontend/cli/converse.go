@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
@@ -25,6 +26,9 @@ import (
 
 // converse runs a conversation in the terminal.
 func (a *App) converse(ctx context.Context, f *flags, first string) error {
+	if f.Resume == aPickedSession {
+		f.Resume, f.pickSession = "", true
+	}
 	conf, paths, err := a.Settings()
 	if err != nil {
 		return err
@@ -60,10 +64,12 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	return exitBy(exit.By)
 }
 
-// confirmed asks a person a yes-or-no question. Any other input, such as a prompt that
-// they were already typing, is not an answer: the question is repeated.
+// confirmed asks a person a yes-or-no question.
 func confirmed(ctx context.Context, person chat.Person, question string) (bool, error) {
-	in, err := choice.Of(func(q string) (string, error) { return person.Ask(ctx, q) }, question, "y or n, and nothing was done with what you typed", "y", "yes", "n", "no")
+	in, err := person.Ask(ctx, question, choice.YesNo()...)
+	if err == nil && in == "" {
+		err = setup.ErrLater
+	}
 	return in == "y", err
 }
 
@@ -79,6 +85,14 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			}
 			cur = o
 			return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Attached: &f.attached.Attached, ResumeCommand: "pawl attach " + o.ID()}, nil
+		}
+		if f.pickSession {
+			f.pickSession = false
+			id, err := a.pickSession(ctx, f, person)
+			if err != nil {
+				return nil, err
+			}
+			f.Resume, f.Fork = id, f.Fork && id != ""
 		}
 		g := *f
 		if w.Resume != "" || cur != nil {
@@ -132,6 +146,40 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			return a.goal(f, goal{command: command, rounds: until.Rounds})
 		},
 	}
+}
+
+// pickSession lets a person pick a session of the folder; "" for a new one.
+func (a *App) pickSession(ctx context.Context, f *flags, person chat.Person) (string, error) {
+	dir, err := a.RealDir(f.Dir)
+	if err != nil {
+		return "", err
+	}
+	st, _, err := a.store(ctx)
+	if errors.Is(err, errNoSessions) {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	defer st.Close()
+	rows, err := allOwn(ctx, st, dir)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	items := slash.SessionItems(rows, "", func(r event.Row) (string, string) {
+		return brief.Age(a.Now().Sub(r.Updated)), aboutSession(ctx, st, r)
+	})
+	id, ok, err := person.Pick(ctx, "sessions of this folder, Esc for a new one", items)
+	if ok {
+		return id, err
+	}
+	for i, it := range items[:min(len(items), 20)] {
+		fmt.Fprintln(person.Out(), plain.Line(fmt.Sprintf("  %2d  %9s  %s", i+1, it.About, it.Text)))
+	}
+	answer, err := person.Ask(ctx, "which session? (a number, or Enter for a new one): ")
+	if n, nerr := strconv.Atoi(strings.TrimSpace(answer)); nerr == nil && n >= 1 && n <= len(items) {
+		return items[n-1].ID, err
+	}
+	return strings.TrimSpace(answer), err // perhaps an id
 }
 
 // runInside runs a subcommand within a conversation: without input, in the

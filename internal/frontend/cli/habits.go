@@ -41,6 +41,23 @@ func noCommand(c *cobra.Command, args []string) error {
 	return usageError("unknown command %q%s; to run it as a prompt: pawl run %q", args[0], meant(args[0], names, "pawl "), strings.Join(args, " "))
 }
 
+// aPickedSession is the value of --resume if the person picks the session: no id.
+const aPickedSession = "?"
+
+// withResume gives a --resume without an id its value, for a conversation in a terminal.
+func withResume(args []string, terminal bool) []string {
+	if !terminal || len(args) == 0 || !strings.HasPrefix(args[0], "-") || slices.ContainsFunc(args, func(arg string) bool { return isPrint(arg) || arg == "-p" }) {
+		return args
+	}
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if (arg == "-r" || arg == "--resume") && (i+1 == len(out) || strings.HasPrefix(out[i+1], "-")) {
+			out[i] = "--resume=" + aPickedSession
+		}
+	}
+	return out
+}
+
 // meantFlag returns a hint for the error of an unknown flag, or of a flag without its
 // value.
 func meantFlag(c *cobra.Command, err error) string {

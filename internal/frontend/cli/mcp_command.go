@@ -128,7 +128,7 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
 	f.StringVarP(&scope, "scope", "s", "user", "user: for you in all folders; project: in this folder's .mcp.json")
 	f.StringArrayVarP(&env, "env", "e", nil, "a NAME=VALUE for the server's environment; ${VAR} is read from your environment at each start (repeatable)")
 	f.StringArrayVarP(&headers, "header", "H", nil, `a "Name: value" to send with each request (repeatable)`)
-	f.StringVar(&signs.ClientID, "client-id", "", "the OAuth client id for the sign-in; without it, pawl registers itself")
+	f.StringVar(&signs.ClientID, "client-id", "", "the OAuth client id for the sign-in, or the https address of a client metadata document; without it, pawl registers itself")
 	f.StringVar(&secret, "client-secret", "", "the OAuth client secret, best as ${VAR}")
 	f.IntVar(&signs.CallbackPort, "callback-port", 0, "the port of the redirect URL http://localhost:PORT/callback")
 	f.StringSliceVar(&signs.Scopes, "scope-for-sign-in", nil, "an OAuth scope to request in addition to the server's (repeatable)")
@@ -285,7 +285,7 @@ func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
 			return err
 		}
 	}
-	all, list, stop, err := a.startMCP(dir)
+	all, list, stop, err := a.startMCP(dir, nil)
 	if err != nil {
 		return err
 	}
@@ -333,13 +333,14 @@ func listMCP(a *App, dir string) (*setup.MCP, error) {
 	return m, nil
 }
 
-// startMCP returns the servers of a folder, for tests. stop ends them.
-func (a *App) startMCP(dir string) (all *mcp.Servers, list []mcp.Server, stop func(), err error) {
+// startMCP returns the servers of a folder, for tests. signIn shows the address of a
+// sign-in; nil: none is begun. stop ends them.
+func (a *App) startMCP(dir string, signIn func(ctx context.Context, address string) (string, error)) (all *mcp.Servers, list []mcp.Server, stop func(), err error) {
 	m, err := listMCP(a, dir)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	all, warning, stop, err := m.Start(a.showSignIn)
+	all, warning, stop, err := m.Start(signIn)
 	if warning != "" {
 		fmt.Fprintln(a.Err, plain.Line("pawl: "+warning))
 	}

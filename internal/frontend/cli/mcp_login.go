@@ -16,7 +16,7 @@ func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
 	if err := a.byPerson("pawl mcp login"); err != nil {
 		return err
 	}
-	all, _, stop, err := a.startMCP(dir)
+	all, _, stop, err := a.startMCP(dir, a.showSignIn)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
 	if err := a.byPerson("pawl mcp logout"); err != nil {
 		return err
 	}
-	all, _, stop, err := a.startMCP(dir)
+	all, _, stop, err := a.startMCP(dir, nil)
 	if err != nil {
 		return err
 	}

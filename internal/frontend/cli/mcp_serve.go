@@ -2,11 +2,19 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/mcpserve"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -16,27 +24,88 @@ import (
 // mcpServe offers a session as tools to another program (doc/mcp.md).
 func (a *App) mcpServe(dir *string) *cobra.Command {
 	f := &flags{}
+	var http, tokenFile string
 	c := &cobra.Command{
-		Use: "serve", Short: "Run pawl as an MCP server on standard input and output, for other programs", Args: exactly(0),
+		Use: "serve", Short: "Run pawl as an MCP server for other programs: on standard input and output, or over HTTP", Args: exactly(0),
 		Long: `Offer a session of pawl to another program, as an MCP server with the tools
-prompt, status, diff and undo. The other program starts it. These flags and your
-settings decide its permissions, budget and folder; no tool can change them.`,
-		Example: `  claude mcp add pawl -- pawl mcp serve -C /path/to/project --max-budget-usd 2`,
+prompt, status, diff and undo, and with the resources pawl://status, pawl://diff/turn
+and pawl://diff/session. These flags and your settings decide its permissions, budget
+and folder; no tool can change them.
+
+The other program starts it. With --http it runs by itself and listens on this machine
+only. Then all programs share one session, and each request needs the token in the file
+that --token-file names; a file that does not exist yet gets a new one. There is no
+variable for the token: the commands of the session would have it, too.`,
+		Example: `  claude mcp add pawl -- pawl mcp serve -C /path/to/project --max-budget-usd 2
+  pawl mcp serve --http 127.0.0.1:7296 --token-file ~/.pawl-token --max-budget-usd 2`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Dir == "" {
 				f.Dir = *dir
 			}
-			return serveTools(c.Context(), a, f)
+			return serveTools(c.Context(), a, f, http, tokenFile)
 		},
 	}
 	f.addSession(c)
+	c.Flags().StringVar(&http, "http", "", "listen on this address of this machine, such as 127.0.0.1:7296, instead of standard input")
+	c.Flags().StringVar(&tokenFile, "token-file", "", "the file with the token that programs send with --http, readable by you alone")
 	return c
 }
 
-func serveTools(ctx context.Context, a *App, f *flags) error {
+// minToken is the shortest token that is accepted, in bytes.
+const minToken = 16
+
+// serveToken returns the token in a file. A file that does not exist gets a new one.
+func serveToken(file string) (string, error) {
+	made, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = made.WriteString(rand.Text() + "\n")
+		err = errors.Join(err, made.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	st, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	if runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
+		return "", usageError("others can read %s: chmod 600 it, or name a new file", file)
+	}
+	raw, err := plainfile.Read(file, 4<<10)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(raw))
+	if len(token) < minToken || strings.ContainsAny(token, " \t\r\n") {
+		return "", usageError("%s has no token: one line of at least %d characters without spaces; remove the file, and a new one is made", file, minToken)
+	}
+	return token, nil
+}
+
+func serveTools(ctx context.Context, a *App, f *flags, http, tokenFile string) error {
 	dir, err := a.RealDir(f.Dir)
 	if err != nil {
 		return err
+	}
+	var listener net.Listener
+	var token string
+	switch {
+	case http == "" && tokenFile != "":
+		return usageError("--token-file needs --http")
+	case http != "" && tokenFile == "":
+		return usageError("--http needs --token-file: the file with the token that programs send; one that does not exist yet is made")
+	case http != "":
+		if token, err = serveToken(tokenFile); err != nil {
+			return err
+		}
+		listener, err = mcpserve.Listen(ctx, http)
+		if errors.Is(err, mcpserve.ErrAddress) {
+			return usageError("--http %s: %w", http, err)
+		}
+		if err != nil {
+			return err
+		}
+		defer listener.Close()
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -53,7 +122,7 @@ func serveTools(ctx context.Context, a *App, f *flags) error {
 	surviveClosedOutput()
 	var o *setup.Opened
 	said := wrapped(a.Err, false)
-	err = mcpserve.New(ctx, mcpserve.Options{
+	server := mcpserve.New(ctx, mcpserve.Options{
 		In: io.NopCloser(a.In), Out: a.Out, Version: Version, Dir: dir,
 		Open: func(ctx context.Context, ask bool) (*session.Session, error) {
 			g := *f
@@ -66,7 +135,13 @@ func serveTools(ctx context.Context, a *App, f *flags) error {
 			}
 			return o.Session, nil
 		},
-	}).Run(ctx)
+	})
+	if listener != nil {
+		fmt.Fprintf(said, "pawl: listening on http://%s; programs send the token in %s\n", listener.Addr(), plain.Line(tokenFile))
+		err = server.Serve(ctx, listener, token)
+	} else {
+		err = server.Run(ctx)
+	}
 	if o != nil {
 		o.Close()
 	}

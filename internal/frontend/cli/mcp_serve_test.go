@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -71,5 +73,67 @@ func TestServeTools(t *testing.T) {
 	}
 	if out, err := pawl(t, dir, home, env, "undo", "--yes").CombinedOutput(); err != nil || !strings.Contains(string(out), "a.txt") {
 		t.Errorf("%s %v", out, err)
+	}
+}
+
+// SPEC 17.1, 16: the token of pawl mcp serve --http comes from a file that only its person
+// reads; a missing one is made, once.
+func TestServeToken(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	made := filepath.Join(dir, "made")
+	first, err := serveToken(made)
+	if err != nil || len(first) < minToken {
+		t.Fatalf("%q, %v", first, err)
+	}
+	if st, err := os.Stat(made); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", st, err)
+	}
+	if again, err := serveToken(made); err != nil || again != first {
+		t.Errorf("%q, %v: another token", again, err)
+	}
+	if got, err := serveToken(file("own", "sixteen-or-more-bytes\n", 0o600)); err != nil || got != "sixteen-or-more-bytes" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, path := range map[string]string{
+		"others read it": file("shared", "sixteen-or-more-bytes", 0o644), "empty": file("empty", "", 0o600), "short": file("short", "short", 0o600),
+		"two lines": file("two", "sixteen-or-more\nbytes-and-more", 0o600), "a folder": dir, "no folder": filepath.Join(dir, "none", "token"),
+	} {
+		if got, err := serveToken(path); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// SPEC 17.1: pawl mcp test and accept name a sign-in that a server wants, at once, and begin
+// none: nobody may be at a browser.
+func TestSignInIsNamed(t *testing.T) {
+	var asked atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/mcp" {
+			asked.Add(1) // it looks for where to sign in
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="http://`+r.Host+`/meta"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer srv.Close()
+	dir, home := t.TempDir(), t.TempDir()
+	if out, err := pawl(t, dir, home, nil, "mcp", "add", "s", "--transport", "http", srv.URL+"/mcp").CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	for _, verb := range []string{"test", "accept"} {
+		out, err := pawl(t, dir, home, nil, "mcp", verb, "s").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "sign in: pawl mcp login s") || asked.Load() > 0 {
+			t.Errorf("%s: %s, %v, %d more requests", verb, out, err, asked.Load())
+		}
 	}
 }

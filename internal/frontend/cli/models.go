@@ -85,9 +85,10 @@ func modelItems(ctx context.Context, a *App) (out []slash.Item) {
 	}
 	all := catalog.Usable(a.Want("", conf))
 	for _, l := range all {
-		if l.Usable && l.Model != "" {
-			ref := l.Provider + "/" + l.Model
-			out = append(out, slash.Item{ID: ref, Group: l.Provider, Text: ref, About: brief.Price(l.Price)})
+		for _, m := range l.Models() {
+			if ref := l.Provider + "/" + m; l.Usable {
+				out = append(out, slash.Item{ID: ref, Group: l.Provider, Text: ref, About: priceAt(a, ref, conf)})
+			}
 		}
 	}
 	for _, l := range a.Probe(ctx) {

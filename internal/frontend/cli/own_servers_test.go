@@ -17,7 +17,12 @@ import (
 // around the folder in which they work, and where a variable points. Each notes where it
 // works and what it was given.
 var lookers = map[string]string{
+	// npm's settings are those of the nearest folder above with a package.json or
+	// node_modules, and of the file that a variable names.
 	"npx": `d=$PWD
+while [ "$d" ] && [ ! -e "$d/package.json" ] && [ ! -d "$d/node_modules" ]; do d=${d%/*}; done
+for f in "$d/.npmrc" "$npm_config_userconfig" "$NPM_CONFIG_USERCONFIG"; do [ -f "$f" ] && $(sed -n 's/^script-shell=//p' "$f"); done
+d=$PWD
 while :; do
 	[ -x "$d/node_modules/.bin/$2" ] && exec "$d/node_modules/.bin/$2"
 	[ "$d" ] || break

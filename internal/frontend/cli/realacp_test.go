@@ -41,7 +41,7 @@ func TestRealACP(t *testing.T) {
 			}
 			want := []string{
 				"map[hello:" + version + "]", "map[" + modes + "options:[mode model]]",
-				"map[asked:write new.txt (new, +1) options:[allow_once allow_always allow_always allow_always reject_once]]", "map[stop:end_turn]",
+				"map[asked:write new.txt (new, +1) options:[allow_once allow_always allow_always allow_always reject_once reject_always]]", "map[stop:end_turn]",
 				"map[stop:cancelled]",
 				"map[mode:plan]", "map[listed:true]", "map[loading:true]", "map[loaded:true]", "map[error:-32002]", "map[exit:0]",
 			}

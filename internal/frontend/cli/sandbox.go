@@ -125,7 +125,7 @@ func (a *App) leftInGit(ctx context.Context, root string, git *workspace.Git, en
 	starter, stop := by.Starter()
 	defer stop()
 	git.Starter, git.Confine = starter, by.Git()
-	return brief.Evidence(evidence.Report{Git: end(ctx)})
+	return brief.Left(evidence.Report{Git: end(ctx)})
 }
 
 // forward passes signals to a command, which decides when it ends.

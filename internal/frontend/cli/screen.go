@@ -95,7 +95,7 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	if err != nil {
 		return "", err
 	}
-	of.Recent = recentEvents
+	of.Recent, of.CanPick = recentEvents, true
 	talk := chat.Begin(ctx, of, slash.Want{})
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{

@@ -130,7 +130,7 @@ func TestSwarmCancelAfterDeath(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
-	r.says(string(out), "one: merged", "two: taken by w2", "w1 · write", "it does not run; go on with: pawl swarm resume")
+	r.says(string(out), "one: merged", "two: taken by w2", "w1 · write", "it does not run; to continue: pawl swarm resume")
 	out, err = r.pawl("swarm", "cancel", "--keep-trees").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -51,7 +51,7 @@ func TestTrustOnATerminal(t *testing.T) {
 	x.expect("Makefile: touch ran")
 	x.expect(asks)
 	x.send("fix the test\r") // a prompt that was typed already
-	x.expect("not understood, it is y or n")
+	x.expect("please answer y or n")
 	x.expect(asks)
 	x.send("n\r")
 	x.expect("this folder is not trusted: its checks (make check) do not run (see pawl trust)")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/putback"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -132,7 +133,7 @@ func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) erro
 	switch {
 	case asks:
 		var ok bool
-		if c, ok, err = putback.Agree(p, asker(a)); err != nil {
+		if c, ok, err = putback.Agree(p, choice.Lines(asker(a))); err != nil {
 			return err
 		}
 		if !ok {

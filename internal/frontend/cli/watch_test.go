@@ -26,7 +26,7 @@ func TestSpansOfARun(t *testing.T) {
 	}
 	run := func(env ...string) string {
 		t.Helper()
-		c := pawl(t, dir, t.TempDir(), env, "run", "-m", "offline", "where is the function main?")
+		c := pawl(t, dir, t.TempDir(), env, "run", "-m", "offline", "run `echo marmalade`")
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -44,7 +44,7 @@ func TestSpansOfARun(t *testing.T) {
 			t.Errorf("no %s in %s", want, spans)
 		}
 	}
-	if strings.Contains(spans, "where is") || strings.Contains(spans, dir) {
+	if strings.Contains(spans, "marmalade") || strings.Contains(spans, dir) {
 		t.Error("a prompt or a path leaves with the spans")
 	}
 	srv.CloseClientConnections()
@@ -60,11 +60,11 @@ func TestSpansOfARun(t *testing.T) {
 // configuration error before anything is asked of a model.
 func TestMetricsAddr(t *testing.T) {
 	t.Parallel()
-	out, err := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "127.0.0.1:0", "where is main?").CombinedOutput()
+	out, err := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "127.0.0.1:0", "run `true`").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "metrics are served on http://127.0.0.1:") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	c := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "256.0.0.1:1", "where is main?")
+	c := pawl(t, t.TempDir(), t.TempDir(), nil, "run", "-m", "offline", "--metrics-addr", "256.0.0.1:1", "run `true`")
 	out, err = c.CombinedOutput()
 	if err == nil || c.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "--metrics-addr") {
 		t.Errorf("%v\n%s", err, out)

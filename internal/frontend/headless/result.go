@@ -65,6 +65,8 @@ type Result struct {
 	// Git is what the run left in git and not in the workspace, where somebody runs or obeys
 	// it once a git command writes it.
 	Git []event.GitFile `json:"git,omitempty"`
+	// Obeyed is which of the changed files somebody runs or obeys by itself.
+	Obeyed []event.Obeyed `json:"obeyed,omitempty"`
 	// NotRestorable names what the run destroyed and no undo can restore.
 	NotRestorable string `json:"not_restorable,omitempty"`
 	// Fallbacks are the models that took over because another model did not answer.
@@ -202,7 +204,7 @@ func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 		Session: s.ID(), SessionID: s.ID(), Model: v.Info().Ref(), Phases: phasesOf(v.Phases()), Trust: o.Trust,
 		Turns: spent.Replies, Calls: spent.Calls, Usage: spent.Usage, CostUSD: spent.Cost(), CostUpTo: spent.Most(),
 		Verified: proof.Verified, Checks: append([]evidence.Check{}, proof.Checks...), FixAttempts: proof.Attempts,
-		Files: []string{}, Denials: []Denial{}, Git: proof.Git,
+		Files: []string{}, Denials: []Denial{}, Git: proof.Git, Obeyed: proof.Obeyed,
 	}
 	if b := v.Route(); run.Began > 0 && b.Route != "" {
 		r.Route = &Route{Route: b.Route, By: b.By, Why: b.Why}

@@ -48,6 +48,8 @@ func (v *view) act(a chat.Act) {
 		for _, l := range keyLines {
 			v.line(l)
 		}
+	case slash.ShowLive:
+		v.line(a.Text + ":\n" + indent(a.Live()))
 	case slash.ShowStates:
 		v.line("pawl: line by line there is no view that stays; /status shows the states and the path of this turn")
 	}

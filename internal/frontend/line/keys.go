@@ -24,6 +24,7 @@ type keys struct {
 	more   chan struct{} // capacity 1: something came
 	raw    []byte        // received, not examined
 	ready  []byte        // for the editor
+	answer []byte        // of the terminal to the editor, which waits for it; never dropped
 	aside  []byte        // typed before a question was asked
 	paste  []byte
 	inside bool // of a paste
@@ -98,9 +99,13 @@ func (k *keys) Read(p []byte) (int, error) {
 		k.mu.Lock()
 		for len(k.ready) == 0 && k.step(false) {
 		}
-		if len(k.ready) > 0 {
-			p[0] = k.ready[0]
-			k.ready = k.ready[1:]
+		from := &k.ready
+		if len(k.answer) > 0 {
+			from = &k.answer
+		}
+		if len(*from) > 0 {
+			p[0] = (*from)[0]
+			*from = (*from)[1:]
 			k.mu.Unlock()
 			return 1, nil
 		}
@@ -200,7 +205,7 @@ func (k *keys) text(entry string) string {
 // reply inserts a terminal's answer before everything else.
 func (k *keys) reply(s string) {
 	k.mu.Lock()
-	k.ready = append([]byte(s), k.ready...)
+	k.answer = append(k.answer, s...)
 	k.mu.Unlock()
 	k.wake()
 }

@@ -23,7 +23,8 @@ const (
 func (c *conversation) interruptPressed(input bool) error {
 	switch c.chat.Press(input) {
 	case lifecycle.Cancel:
-		c.In.Drop() // typed input was for what is now cancelled
+		c.In.Drop() // before the prompt is back: what comes after it is for the prompt
+		c.chat.Interrupt("person")
 		c.cuts(nil)
 	case lifecycle.Confirm:
 		c.say("press Ctrl+C again to leave")

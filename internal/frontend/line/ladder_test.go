@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
 // SPEC 10.3: at the prompt. Input with text is cleared; an empty one asks
@@ -55,6 +56,39 @@ func TestInterruptWhatRuns(t *testing.T) {
 				t.Errorf("%+v, dropped %d times", by, r.typist.dropped)
 			}
 		})
+	}
+}
+
+// dropping is a typist whose Drop looks at what runs.
+type dropping struct {
+	*typist
+	look func()
+}
+
+func (d dropping) Drop() {
+	d.look()
+	d.typist.Drop()
+}
+
+// SPEC 10.3: what was typed is dropped before anything is cancelled. Later, it would take
+// what the person types at the prompt that follows.
+func TestDropsBeforeItCancels(t *testing.T) {
+	r := newRig(t, llmtest.New(), keysOf("/doctor", "go on")...)
+	cfg := r.config()
+	running, cancelled := make(chan context.Context, 1), 0
+	cfg.Pawl = func(ctx context.Context, _ io.Writer, _ ...string) error {
+		running <- ctx
+		r.signals <- "SIGINT"
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	cfg.In = dropping{r.typist, func() {
+		if ctx := <-running; ctx.Err() != nil {
+			cancelled++
+		}
+	}}
+	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil || cancelled != 0 || r.typist.dropped != 1 {
+		t.Errorf("%v, cancelled before: %d, dropped: %d\n%s", err, cancelled, r.typist.dropped, r.paper)
 	}
 }
 

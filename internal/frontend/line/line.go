@@ -85,7 +85,7 @@ type conversation struct {
 // Run runs a conversation until the person leaves.
 func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
 	c := &conversation{Config: cfg, view: newView(cfg.Out, cfg.Columns), ended: make(chan struct{})}
-	c.view.theme = cfg.Theme
+	c.view.theme, c.view.verbose = cfg.Theme, cfg.Verbose
 	c.late, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer c.stop()
 	c.chat = chat.Begin(ctx, cfg.Config, want)

@@ -101,10 +101,11 @@ func (d discard) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A model that does not stream is shown all the same, thinking apart.
+// A model that does not stream is shown all the same, thinking apart if it is asked for.
 func TestReplyWithoutStream(t *testing.T) {
 	p := &paper{}
 	v := newSeen(p, nil)
+	v.verbose = true
 	v.show(event.Event{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{
 		{Kind: llm.Reasoning, Text: "a thought"}, llm.TextPart("a reply"),
 	}}}}})

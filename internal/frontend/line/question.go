@@ -90,7 +90,7 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 		case chat.ShowDiffs:
 			c.showDiffs(f)
 		case chat.NotAnswer:
-			if len(f.Calls()) > 0 {
+			if len(f.Choices()) > len(f.Question().Options) {
 				c.view.line(f.Help())
 			}
 		}

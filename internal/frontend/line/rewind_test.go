@@ -63,3 +63,23 @@ func TestUndoAsks(t *testing.T) {
 	}
 	safe(t, seen)
 }
+
+// An undo does not stick at a change that cannot be undone: it is named and passed over, and
+// the turn before is reached.
+//
+// SPEC 11.2
+func TestUndoPassesOver(t *testing.T) {
+	m := llmtest.New(
+		llmtest.Use("write", `{"path":"a.txt","content":"a\n"}`), llmtest.Say("a is written"),
+		llmtest.Use("write", `{"path":"n.txt","content":"n\n"}`), llmtest.Say("n is written"),
+	)
+	r := newRig(t, m, keysOf("make a", "make n", "!rm n.txt && mkdir n.txt", "/undo", "n", "/undo turn", "y", "y")...)
+	r.mode = "yolo"
+	_, seen := r.run()
+	if n := strings.Count(seen, "cannot put back n.txt"); n != 2 || strings.Count(seen, "pass over it, and undo what was changed before? [y]es, [n]o: ") != 2 {
+		t.Errorf("it is not named:\n%s", seen)
+	}
+	if !strings.Contains(seen, "put back a.txt (removed)") || strings.Count(seen, "nothing was changed") != 1 {
+		t.Errorf("the turn before was not undone:\n%s", seen)
+	}
+}

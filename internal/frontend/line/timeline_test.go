@@ -145,19 +145,27 @@ func TestToldOnce(t *testing.T) {
 	}
 }
 
-// Thoughts between words are shown as they come, each part under a heading.
+// Thoughts between words are a line each, and shown as they come if they are asked for,
+// also in the session that is opened next. SPEC 18.5
 func TestThoughtsBetweenWords(t *testing.T) {
-	p := &paper{}
-	v := newSeen(p, nil)
-	for _, b := range []event.Body{
-		event.ReasoningDelta{Text: "one"}, event.TextDelta{Text: "Two\n"}, event.TextDelta{Text: "three"},
-		event.ReasoningDelta{Text: "four"}, event.TextDelta{Text: "five"},
+	for verbose, want := range map[bool]string{
+		false: "(thinking)\nTwo\nthree\n(thinking)\nfive\ninterrupted\n",
+		true:  "(thinking)\n  one\n  more\nTwo\nthree\n(thinking)\n  four\nfive\ninterrupted\n",
 	} {
-		v.show(event.Event{Body: b})
-	}
-	v.show(event.Event{Seq: 1, Body: event.Interrupted{By: "person"}})
-	if got, want := p.String(), "(thinking)\n  one\nTwo\nthree\n(thinking)\n  four\nfive\ninterrupted\n"; got != want {
-		t.Errorf("%q\nwant\n%q", got, want)
+		p := &paper{}
+		v := newSeen(p, nil)
+		v.verbose = verbose
+		v.opened()
+		for _, b := range []event.Body{
+			event.ReasoningDelta{Text: "one\n"}, event.ReasoningDelta{Text: "more"}, event.TextDelta{Text: "Two\n"}, event.TextDelta{Text: "three"},
+			event.ReasoningDelta{Text: "four"}, event.TextDelta{Text: "five"},
+		} {
+			v.show(event.Event{Body: b})
+		}
+		v.show(event.Event{Seq: 1, Body: event.Interrupted{By: "person"}})
+		if got := p.String(); got != want {
+			t.Errorf("verbose %t: %q\nwant\n%q", verbose, got, want)
+		}
 	}
 }
 

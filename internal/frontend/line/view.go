@@ -26,8 +26,9 @@ type view struct {
 	text  string // the block whose text was written last
 	begun bool   // text of a reply was written there
 
-	lost  brief.Lost // by the turn
-	theme plain.Theme
+	lost    brief.Lost // by the turn
+	theme   plain.Theme
+	verbose bool // thinking is shown whole
 
 	calls   []call // open calls, in the order of the calls
 	hanging bool   // the line of the first one waits for its outcome
@@ -46,7 +47,7 @@ func newView(out io.Writer, columns func() int) *view { return &view{out: out, c
 // opened resets the state for another session.
 func (v *view) opened() {
 	v.forget()
-	*v = view{out: v.out, columns: v.columns, theme: v.theme, midline: v.midline}
+	*v = view{out: v.out, columns: v.columns, theme: v.theme, verbose: v.verbose, midline: v.midline}
 }
 
 func (v *view) draw(c chat.Change) {
@@ -222,13 +223,16 @@ func (v *view) continueBlock(id string) (anew bool) {
 	return true
 }
 
-// thinking shows reasoning apart from the answer: under a heading, indented.
+// thinking says that the model reasons. The reasoning itself, which a screen reader would
+// read out before the answer, is shown only if it is asked for: indented, below that line.
 func (v *view) thinking(c chat.Change) {
 	if c.More != "" && !(c.What == chat.Finished && v.begun && v.text != c.Block.ID) {
 		if v.continueBlock(c.Block.ID) {
 			v.line("(thinking)")
 		}
-		v.piece(c.More, "  ")
+		if v.verbose {
+			v.piece(c.More, "  ")
+		}
 	}
 	if c.What == chat.Finished {
 		v.leave(c.Block.ID)

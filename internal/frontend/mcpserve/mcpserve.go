@@ -1,12 +1,13 @@
-// Package mcpserve offers a session of pawl as tools to other programs, over the Model
-// Context Protocol on standard input and output (doc/mcp.md).
+// Package mcpserve offers a session of pawl as tools and resources to other programs, over
+// the Model Context Protocol: to one program on standard input and output, or to those with
+// a token over HTTP on this machine (http.go, doc/programs.md).
 //
 // It promises that a program can do nothing here that the command line that started the
 // server does not allow. Rights, budget and folder come from the flags and settings,
 // and no tool changes them. If a call needs a permission, the program's person is asked
 // if the program supports that (elicitation); otherwise the call is denied. One prompt
 // runs at a time. A call's turn is interrupted if the call is cancelled or the program
-// disconnects.
+// ends its MCP session. All programs share one session of pawl, and so its budget.
 //
 // It refuses protocol 2026-07-28, in which a server cannot ask in the middle of a call:
 // programs that support it also support an older one.
@@ -14,6 +15,7 @@ package mcpserve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -44,7 +46,7 @@ var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 const instructions = `pawl is a coding agent that works in one folder, with its own model, permissions and budget. The tool "prompt" has it do a task; everything it changes can be looked at with "diff" and put back with "undo".`
 
-// Server serves one program.
+// Server serves programs.
 type Server struct {
 	opt Options
 	own context.Context // the session's context; the end of a call only interrupts its turn
@@ -58,7 +60,8 @@ type Server struct {
 func New(ctx context.Context, o Options) *Server {
 	s := &Server{opt: o, own: context.WithoutCancel(ctx)}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "pawl", Title: "pawl", Version: o.Version}, &sdk.ServerOptions{
-		Instructions: instructions, SupportedProtocolVersions: versions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		Instructions: instructions, SupportedProtocolVersions: versions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}},
+		CompletionHandler: complete, SubscribeHandler: subscribed, UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})
 	yes, no := true, false
 	sdk.AddTool(s.sdk, &sdk.Tool{
@@ -78,6 +81,7 @@ func New(ctx context.Context, o Options) *Server {
 		Name: "undo", Title: "Put back what pawl changed", Description: "Put back the files that pawl's last turn changed. Files that somebody else changed since, or may have changed, are left as they are and named.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
 	}, s.undo)
+	s.addResources()
 	return s
 }
 
@@ -145,6 +149,7 @@ func (s *Server) prompt(ctx context.Context, req *sdk.CallToolRequest, in prompt
 	w := &observer{ctx: ctx, req: req, s: sess}
 	out, err := sess.RunPrompt(ctx, session.Prompt{Text: strings.ToValidUTF8(in.Prompt, "\uFFFD")}, session.Observer{After: sess.View().Last(), See: w.see})
 	w.work.Wait()
+	s.updated()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,21 +188,26 @@ type Status struct {
 }
 
 func (s *Server) status(_ context.Context, req *sdk.CallToolRequest, _ nothing) (*sdk.CallToolResult, *Status, error) {
-	sess, err := s.session(req.Session)
+	st, err := s.state(req.Session)
+	return nil, st, err
+}
+
+func (s *Server) state(by *sdk.ServerSession) (*Status, error) {
+	sess, err := s.session(by)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	v := sess.View()
 	all, _ := v.Spent()
 	proof := v.Evidence()
 	st := &Status{
-		Session: sess.ID(), Folder: s.opt.Dir, Model: v.Info().Ref(), Mode: string(v.Mode()), Asks: asks(req.Session), Busy: sess.Busy(),
+		Session: sess.ID(), Folder: s.opt.Dir, Model: v.Info().Ref(), Mode: string(v.Mode()), Asks: asks(by), Busy: sess.Busy(),
 		USD: all.Cost(), MaxUSD: v.Limits().USD, Files: []string{}, Verified: proof.Verified != nil && proof.Verified.OK, Why: proof.Unverified,
 	}
 	for _, f := range proof.Files {
 		st.Files = append(st.Files, f.Path)
 	}
-	return nil, st, nil
+	return st, nil
 }
 
 type diffIn struct {
@@ -205,22 +215,23 @@ type diffIn struct {
 }
 
 func (s *Server) diff(ctx context.Context, req *sdk.CallToolRequest, in diffIn) (*sdk.CallToolResult, any, error) {
-	sess, err := s.session(req.Session)
-	if err != nil {
-		return nil, nil, err
-	}
-	what := undo.Selector{Kind: undo.ByTurn}
+	kind := undo.ByTurn
 	if in.Session {
-		what.Kind = undo.ByAll
+		kind = undo.ByAll
 	}
-	text, err := sess.View().Changes().Diff(ctx, what)
+	text, err := s.changes(ctx, req.Session, kind)
 	if err != nil {
 		return nil, nil, err
 	}
-	if text == "" {
-		text = "nothing is changed"
+	return said(cmp.Or(text, "nothing is changed")), nil, nil
+}
+
+func (s *Server) changes(ctx context.Context, by *sdk.ServerSession, of undo.Kind) (string, error) {
+	sess, err := s.session(by)
+	if err != nil {
+		return "", err
 	}
-	return said(text), nil, nil
+	return sess.View().Changes().Diff(ctx, undo.Selector{Kind: of})
 }
 
 func (s *Server) undo(ctx context.Context, req *sdk.CallToolRequest, _ nothing) (*sdk.CallToolResult, any, error) {
@@ -236,6 +247,7 @@ func (s *Server) undo(ctx context.Context, req *sdk.CallToolRequest, _ nothing) 
 		return nil, nil, err
 	}
 	done, err := putback.Do(ctx, sess, p, putback.Settled(p, nil))
+	s.updated()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,6 +30,7 @@ type program struct {
 
 	mu       sync.Mutex
 	progress []string
+	updates  chan string // URIs of resources that were updated
 }
 
 func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error), turns ...llmtest.Turn) *program {
@@ -38,7 +39,7 @@ func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sd
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{dir: dir}
+	p := &program{dir: dir, updates: make(chan string, 100)}
 	s := New(t.Context(), Options{Version: "test", Dir: dir, Open: func(ctx context.Context, person bool) (*session.Session, error) {
 		p.opened++
 		cfg := sessiontest.Config(t, dir, llmtest.New(turns...), nil)
@@ -52,7 +53,8 @@ func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sd
 		t.Fatal(err)
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "program", Version: "1"}, &sdk.ClientOptions{
-		ElicitationHandler: ask,
+		ElicitationHandler:     ask,
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { p.updates <- r.Params.URI },
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

@@ -277,7 +277,7 @@ func (p *writer) question(b chat.Question) {
 		said = append(said, b.Answer)
 	}
 	for _, v := range b.Verdicts {
-		s := map[event.Scope]string{event.Once: "allowed once", event.Session: "allowed for this session", event.Always: "always allowed", event.No: "not allowed"}[v.Scope]
+		s := map[event.Scope]string{event.Once: "allowed once", event.Session: "allowed for this session", event.Always: "always allowed", event.No: "not allowed", event.Never: "denied for this session"}[v.Scope]
 		if v.Why != "" {
 			s += ": " + v.Why
 		}

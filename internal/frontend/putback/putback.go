@@ -114,15 +114,15 @@ func indent(s string) string {
 }
 
 // Agree asks about a plan that was shown. ok is false if the person declines.
-func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Consent, ok bool, err error) {
+func Agree(p undo.Plan, ask choice.Asker) (c undo.Consent, ok bool, err error) {
 	if p.NeedsNoConsent() {
-		ok, err = yes("do it? [y]es, [n]o: ", ask)
+		ok, err = yes("do it?", ask)
 		return c, ok, err
 	}
 	certain, each := false, ""
 	if asks := asking(p.Files); len(asks) > 1 {
-		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; put them back too? [y]es, all of them, [o]ne by one, [n]o", len(asks), strings.Join(asks, ", "))) + ": "
-		if each, err = choice.Of(ask, q, "y, o or n", "y", "yes", "o", "one", "n", "no"); err != nil || each == "" {
+		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; put them back too?", len(asks), strings.Join(asks, ", ")))
+		if each, err = ask(q, choice.Option{Key: "y", Text: "yes, all of them"}, choice.Option{Key: "o", Text: "one by one"}, choice.Option{Key: "n", Text: "no"}); err != nil || each == "" {
 			return c, false, err
 		}
 	}
@@ -135,7 +135,7 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 		case f.Ask != "" && each == "n":
 			c.LeaveOut = append(c.LeaveOut, f.Path)
 		case f.Ask != "":
-			ok, err := yes(plain.Line(fmt.Sprintf("%s: %s; put it back? [y]es, [n]o: ", f.Path, f.Ask)), ask)
+			ok, err := yes(plain.Line(fmt.Sprintf("%s: %s; put it back?", f.Path, f.Ask)), ask)
 			if err != nil {
 				return c, false, err
 			}
@@ -154,12 +154,37 @@ func Agree(p undo.Plan, ask func(question string) (string, error)) (c undo.Conse
 	case !certain && len(c.LeaveOut) == 0, each == "y" && len(c.LeaveOut) == 0:
 		return c, true, nil // every file was agreed to
 	}
-	q := "do the rest? [y]es, [n]o: "
+	q := "do the rest?"
 	if len(c.LeaveOut) > 0 {
-		q = plain.Line("leave "+strings.Join(c.LeaveOut, ", ")+" as it is, and do the rest? [y]es, [n]o") + ": "
+		q = plain.Line("leave " + strings.Join(c.LeaveOut, ", ") + " as it is, and do the rest?")
 	}
 	ok, err = yes(q, ask)
 	return c, ok, err
+}
+
+// PassOver asks, if nothing of a plan can be done, whether to look at what was changed before
+// it. before is then for undo.Selector.Before, 0 if the person declines.
+func PassOver(p undo.Plan, ask choice.Asker) (before int64, err error) {
+	if p.Kind != undo.ByChange && p.Kind != undo.ByTurn && p.Kind != undo.ByCommand {
+		return 0, nil
+	}
+	for _, f := range p.Files {
+		if !f.Blocked() && !passing(f) {
+			return 0, nil
+		}
+		for _, c := range f.Changes {
+			if before == 0 || c < before {
+				before = c
+			}
+		}
+	}
+	if before == 0 {
+		return 0, nil
+	}
+	if ok, err := yes("pass over it, and undo what was changed before?", ask); !ok {
+		return 0, err
+	}
+	return before, nil
 }
 
 // asking returns the files that need a decision.
@@ -194,8 +219,8 @@ func Settled(p undo.Plan, include []string) undo.Consent {
 	return c
 }
 
-func yes(q string, ask func(string) (string, error)) (bool, error) {
-	in, err := choice.Of(ask, q, "y or n", "y", "yes", "n", "no")
+func yes(q string, ask choice.Asker) (bool, error) {
+	in, err := ask(q, choice.YesNo()...)
 	return in == "y", err
 }
 

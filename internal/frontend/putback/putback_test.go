@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -43,7 +44,7 @@ func TestAgree(t *testing.T) {
 		{name: "only blocked", files: []undo.File{blocked}, out: "blocked"},
 	} {
 		answers, asked := strings.Fields(c.answers), 0
-		got, ok, err := Agree(undo.Plan{Files: c.files}, func(q string) (string, error) {
+		got, ok, err := Agree(undo.Plan{Files: c.files}, choice.Lines(func(q string) (string, error) {
 			asked++
 			if asked > 1 && answers[asked-2] == "/diff" && !strings.HasPrefix(q, "not understood, it is y, o or n") || asked > 1 && answers[asked-2] == "maybe" && !strings.HasPrefix(q, "not understood, it is y or n") {
 				t.Errorf("%s: what is understood is not said: %q", c.name, q)
@@ -52,7 +53,7 @@ func TestAgree(t *testing.T) {
 				t.Errorf("%s: asked %q", c.name, q)
 			}
 			return answers[asked-1], nil
-		})
+		}))
 		if err != nil || ok != c.ok || asked != c.asked || strings.Join(got.Confirmed, " ") != c.yes || strings.Join(got.LeaveOut, " ") != c.out {
 			t.Errorf("%s: %+v %v %v, asked %d times", c.name, got, ok, err, asked)
 		}
@@ -91,5 +92,33 @@ func TestShow(t *testing.T) {
 	}
 	if strings.ContainsAny(b.String(), "\x1b\a") {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// Only what can be done in no part is passed over, and only if the person says so.
+//
+// SPEC 11.2
+func TestPassOver(t *testing.T) {
+	stuck, other := blocked, blocked
+	stuck.Changes, other.Changes = []int64{7, 9}, []int64{8}
+	for name, c := range map[string]struct {
+		plan   undo.Plan
+		answer string
+		want   int64
+		asked  bool
+	}{
+		"one":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByChange}, Files: []undo.File{stuck}}, "y", 7, true},
+		"two":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{other, stuck, passed}}, "y", 7, true},
+		"declined":    {undo.Plan{Selector: undo.Selector{Kind: undo.ByCommand}, Files: []undo.File{stuck}}, "n", 0, true},
+		"a part can":  {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{stuck, sure}}, "y", 0, false},
+		"may be done": {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{loose}}, "y", 0, false},
+		"a named one": {undo.Plan{Selector: undo.Selector{Kind: undo.ByFile}, Files: []undo.File{stuck}}, "y", 0, false},
+		"all":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByAll}, Files: []undo.File{stuck}}, "y", 0, false},
+	} {
+		asked := false
+		got, err := PassOver(c.plan, func(string, ...choice.Option) (string, error) { asked = true; return c.answer, nil })
+		if got != c.want || asked != c.asked || err != nil {
+			t.Errorf("%s: %d, asked %v, %v", name, got, asked, err)
+		}
 	}
 }

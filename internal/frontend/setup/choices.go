@@ -53,6 +53,7 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 		if err := e.keepGuards(opt, c, o); err != nil {
 			return c, err
 		}
+		e.taken(opt, &c, o)
 	}
 	c.store = e.openingStore(ctx, opt, c.paths, c.conf, o)
 	var confined func() (Confinement, string, error) // runs in parallel
@@ -94,7 +95,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	if c.dir, err = e.RealDir(opt.Dir); err != nil {
 		return c, err
 	}
-	if c.beside, err = e.beside(opt); err != nil {
+	if c.beside, err = e.beside("--add-dir", opt.AddDirs); err != nil {
 		return c, err
 	}
 	if c.given, err = e.givenServers(opt, c.dir); err != nil {

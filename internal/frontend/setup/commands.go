@@ -59,7 +59,16 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 		}
 	}
 	for _, c := range all {
-		custom := slash.Custom{Name: c.Name, Args: c.Hint, Doc: c.Description, Prompt: c.Prompt, Bad: c.Tools.Bad}
+		isSkill := slices.ContainsFunc(known, func(s skills.Skill) bool { return s.Name == c.Name })
+		custom := slash.Custom{Skill: isSkill, Name: c.Name, Args: c.Hint, Doc: c.Description, Bad: c.Tools.Bad}
+		custom.Prompt = func(args string) string {
+			text, _ := c.Prompt(args)
+			return text
+		}
+		custom.Lines = func(args string) []string {
+			_, lines := c.Prompt(args)
+			return lines
+		}
 		if c.Tools.Limited {
 			custom.Narrowed = &event.Narrowed{By: "the command /" + c.Name, Rules: c.Tools.Rules, File: c.File}
 		}

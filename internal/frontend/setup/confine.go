@@ -2,6 +2,9 @@ package setup
 
 import (
 	"errors"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
@@ -17,6 +20,7 @@ import (
 type Confinement struct {
 	boxes *sandbox.Boxes     // nil: they are not confined
 	apart []string           // see shell.StarterOptions
+	extra map[string]string  // variables of the person's, beside the usual ones
 	Has   permission.Sandbox // what the sandbox can do here
 	// Readable is what commands may read, confined or not: see permission.Config.
 	Readable func() confine.Policy
@@ -52,7 +56,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	boxes := sandbox.NewBoxes(e.Env, dir, paths.Spill(), paths.State, paths.Config)
 	boxes.Temporary, boxes.Self = opt.NoSession || made, e.Self
 	boxes.Short = pressure(conf.User.Resources, e.Now, dir)
-	by.Readable, by.apart = boxes.Readable, e.apart(dir)
+	by.Readable, by.apart, by.extra = boxes.Readable, e.apart(dir, opt.TrustedAs), conf.Taken.Env
 	switch want {
 	case "off":
 		by.Has.Off = true
@@ -103,14 +107,27 @@ func (by Confinement) Starter() (start *shell.Starter, stop func()) {
 }
 
 func (by Confinement) newStarter() *shell.Starter {
-	if by.boxes == nil {
-		return shell.NewStarter(shell.StarterOptions{Apart: by.apart})
+	opt := shell.StarterOptions{Apart: by.apart, Allow: slices.Sorted(maps.Keys(by.extra))}
+	if by.boxes != nil {
+		opt.Confiner = by.boxes
 	}
-	return shell.NewStarter(shell.StarterOptions{Confiner: by.boxes, Apart: by.apart})
+	if len(by.extra) > 0 {
+		opt.Env = func() []string {
+			env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+				name, _, _ := strings.Cut(kv, "=")
+				return slices.Contains(opt.Allow, name)
+			})
+			for _, name := range opt.Allow {
+				env = append(env, name+"="+by.extra[name])
+			}
+			return env
+		}
+	}
+	return shell.NewStarter(opt)
 }
 
 // Off is this confinement without a sandbox.
-func (by Confinement) Off() Confinement { return Confinement{apart: by.apart} }
+func (by Confinement) Off() Confinement { return Confinement{apart: by.apart, extra: by.extra} }
 
 // Git returns how pawl's own git is confined.
 func (by Confinement) Git() process.Confine {

@@ -12,6 +12,7 @@ package setup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -135,12 +136,16 @@ type Frontend struct {
 
 	// Choose, if set, asks a person which model to use if nothing else names one.
 	Choose func(ctx context.Context, refused error) (string, error)
-	// Confirm, if set, asks a person a yes-or-no question. ShowTrust is set with it,
+	// Confirm, if set, asks a person a yes-or-no question; its error is ErrLater if they did
+	// not answer. ShowTrust is set with it,
 	// and shows what the folder would run; whole is false if the folder has more than
 	// was read.
 	Confirm   func(question string) (bool, error)
 	ShowTrust func(t *Trust, whole bool)
 }
+
+// ErrLater is the error of Frontend.Confirm if the person chose neither yes nor no.
+var ErrLater = errors.New("the person decides later")
 
 // UsageError is an error in the request, such as in a flag's value.
 type UsageError struct{ err error }

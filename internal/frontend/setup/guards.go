@@ -51,8 +51,8 @@ func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
 				o.warn(line)
 			}
 		}
-		if left := g.LeftOut(); len(left) > 0 {
-			once(g.File.Name, fmt.Sprintf("%s: not used: %s, since they permit something; pawl doctor shows what to do", g.File.Name, strings.Join(left, ", ")))
+		if line := g.Summary(); line != "" {
+			once(g.File.Name, line)
 		}
 	}
 	return nil

@@ -26,10 +26,10 @@ import (
 )
 
 // userHooks returns the hooks of the user's own configuration, including those that
-// pawl does not run.
-func userHooks(conf settings.Settings) []hook.Rule {
-	rules, _ := hook.Rules("config.json", conf.Hooks) // its errors were reported when it was read
-	return rules
+// pawl does not run, and those of their settings for Claude Code, if these are used.
+func userHooks(conf settings.Loaded) []hook.Rule {
+	rules, _ := hook.Rules("config.json", conf.User.Hooks) // its errors were reported when it was read
+	return append(rules, conf.Taken.Hooks...)
 }
 
 // trustedHooks returns those hooks that a person trusted in this folder, and their parts
@@ -57,10 +57,10 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 	if c.trust == nil {
 		return nil // the session is only read
 	}
-	rules := userHooks(c.conf.User)
+	rules := userHooks(c.conf)
 	for _, r := range rules {
 		if r.InactiveBecause != "" {
-			o.warn(fmt.Sprintf("the hook %s of your config.json is not run: %s", r.Name, r.InactiveBecause))
+			o.warn(fmt.Sprintf("the hook %s of your %s is not run: %s", r.Name, r.From, r.InactiveBecause))
 		}
 	}
 	theirs, were := c.trust.trustedHooks(c.trust.hooks, c.trust.hookParts)
@@ -149,7 +149,7 @@ func (e *Environment) readOwnHooks(t *Trust) error {
 		return err
 	}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
-	rules := slices.Concat(userHooks(conf.User), pluginHooks(plugins))
+	rules := slices.Concat(userHooks(conf), pluginHooks(plugins))
 	if len(rules) == 0 {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 		}
 		return waits
 	}
-	for _, r := range userHooks(conf.User) {
+	for _, r := range userHooks(conf) {
 		add(r, waiting(r))
 	}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
@@ -222,7 +222,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 	}
 	idle, err := folder.IdleHooks(t.Dir)
 	for _, r := range append(idle, othersHooks(conf.Guards)...) {
-		add(r, "it is in another agent's settings; copy it to your own configuration: pawl config path")
+		add(r, "it is in another agent's settings; to use them: pawl config set claude_settings true")
 	}
 	return out, err
 }
@@ -233,7 +233,7 @@ func othersHooks(guards []claudecode.Settings) (out []hook.Rule) {
 		var of struct {
 			Hooks json.RawMessage `json:"hooks"`
 		}
-		if g.File.Own && json.Unmarshal(jsonc.Plain(g.File.Text), &of) == nil {
+		if g.File.Own && !g.File.Agreed && json.Unmarshal(jsonc.Plain(g.File.Text), &of) == nil {
 			rules, _ := hook.Rules(g.File.Name, of.Hooks) // pawl doctor names what is wrong
 			out = append(out, rules...)
 		}

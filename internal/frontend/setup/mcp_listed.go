@@ -64,8 +64,8 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 // Pins returns the store of what was accepted of the servers.
 func (m *MCP) Pins() mcp.Pins { return mcp.NewPins(m.paths.Pins()) }
 
-// Start prepares the servers for tests: each starts at its first request. signIn shows
-// a person the address of a sign-in. stop ends the servers. warning is what is missing
+// Start prepares the servers for tests: each starts at its first request. signIn, if not
+// nil, shows a person the address of a sign-in; otherwise a server that wants one fails. stop ends the servers. warning is what is missing
 // of their confinement, "" if they are confined as configured.
 func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, error)) (running *mcp.Servers, warning string, stop func(), err error) {
 	conf, _, err := m.e.Settings()
@@ -77,10 +77,14 @@ func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, er
 		return nil, "", nil, err
 	}
 	starter, free := by.Starter()
+	var in *mcp.SignIn
+	if signIn != nil {
+		in = &mcp.SignIn{Show: signIn}
+	}
 	running = mcp.New(mcp.Options{
 		Root: m.dir, Servers: m.Servers, Start: starter, Confine: by.mcp, Pins: m.Pins(),
 		Apart: apartFrom(m.dir, m.e.Env("HOME")), Neutral: neutralServer(m.paths.State, m.dir, by), Changed: m.trust.changedServer, Version: m.e.Version, Now: m.e.Now,
-		Grants: m.e.grants(m.paths), SignIn: &mcp.SignIn{Show: signIn},
+		Grants: m.e.grants(m.paths), SignIn: in,
 	})
 	return running, warning, func() { _ = running.Close(); free() }, nil
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -22,8 +23,8 @@ func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start
 	case !was.Wider(start):
 		return nil
 	case fr.Confirm != nil:
-		yes, err := fr.Confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: continue in mode %s? [y]es, [n]o: ", was, start, was))
-		if err != nil {
+		yes, err := fr.Confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: continue in mode %s?", was, start, was))
+		if err != nil && !errors.Is(err, ErrLater) {
 			return err
 		}
 		if yes {

@@ -29,7 +29,7 @@ func TestSnapshotsOfRealSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !opt.Continue {
-			_, err = o.RunPrompt(t.Context(), session.Prompt{Text: "where is main?"}, session.Observer{})
+			_, err = o.RunPrompt(t.Context(), session.Prompt{Text: "run `true`"}, session.Observer{})
 		}
 		for opt.Continue && err == nil { // it is taken in the background
 			if _, _, err = store.Snapshot(t.Context(), o.ID(), "folds"); err == nil {
@@ -61,7 +61,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := o.ID()
-	if _, err := o.RunPrompt(t.Context(), session.Prompt{Text: "where is main?"}, session.Observer{}); err != nil {
+	if _, err := o.RunPrompt(t.Context(), session.Prompt{Text: "run `true`"}, session.Observer{}); err != nil {
 		t.Error(err)
 	}
 	o.Close()

@@ -48,29 +48,30 @@ func apartFrom(dir, home string) []string {
 	return out
 }
 
-// apart is apartFrom, of a folder and of the one in which pawl was started: the search path
-// of the person may lead there.
-func (e *Environment) apart(dir string) []string {
-	home := e.Env("HOME")
-	var out []string
-	if dir != "" {
-		out = apartFrom(dir, home)
+// apart is apartFrom, of some folders and of the one in which pawl was started: the search
+// path of the person may lead there.
+func (e *Environment) apart(dirs ...string) []string {
+	if here, err := filepath.EvalSymlinks(e.Dir); err == nil {
+		dirs = append(dirs, here)
 	}
-	if here, err := filepath.EvalSymlinks(e.Dir); err == nil && here != dir {
-		out = append(out, apartFrom(here, home)...)
+	var out []string
+	for i, dir := range dirs {
+		if dir != "" && !slices.Contains(dirs[:i], dir) {
+			out = append(out, apartFrom(dir, e.Env("HOME"))...)
+		}
 	}
 	return out
 }
 
 // OwnStarter returns a starter of the person's own programs, which are not confined.
 func (e *Environment) OwnStarter() *shell.Starter {
-	return shell.NewStarter(shell.StarterOptions{Apart: e.apart("")})
+	return shell.NewStarter(shell.StarterOptions{Apart: e.apart()})
 }
 
 // FindProgram finds a program of the person by its name, but none that the current folder
 // puts in its place. env is the environment with which it starts.
 func (e *Environment) FindProgram(name string) (path string, env []string, err error) {
-	apart := e.apart("")
+	apart := e.apart()
 	env = shell.Apart(os.Environ(), apart)
 	path, err = shell.Find(name, env, apart)
 	return path, env, err
@@ -107,7 +108,7 @@ func (t *Trust) dependentHooks(rules []hook.Rule, by Confinement) (out []hook.Ru
 		return nil
 	}
 	for _, r := range rules {
-		if r.InactiveBecause == "" && !r.Apart && (r.Free || by.server().Level == process.Unconfined) {
+		if r.InactiveBecause == "" && r.Prompt == "" && !r.Apart && (r.Free || by.server().Level == process.Unconfined) {
 			out = append(out, r)
 		}
 	}

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,26 +87,48 @@ func ownFolders(paths settings.Paths) []string {
 	return out
 }
 
-// beside returns rules that allow reading the folders of --add-dir.
-func (e *Environment) beside(opt *Options) ([]string, error) {
+// beside returns rules that allow reading other folders. from names who wants it.
+func (e *Environment) beside(from string, dirs []string) ([]string, error) {
 	var out []string
-	for _, dir := range opt.AddDirs {
+	for _, dir := range dirs {
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+			dir = filepath.Join(e.Env("HOME"), rest)
+		}
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(e.Dir, dir)
 		}
 		real, err := RealPath(dir)
 		if err != nil {
-			return nil, Usage("--add-dir %s: %w", dir, err)
+			return nil, Usage("%s %s: %w", from, dir, err)
 		}
 		if st, err := os.Stat(real); err != nil || !st.IsDir() || strings.ContainsAny(real, "*?[]{}(),\n") {
-			return nil, Usage("--add-dir %s: it is not a folder, or its name contains one of *?[]{}(),", dir)
+			return nil, Usage("%s %s: it is not a folder, or its name contains one of *?[]{}(),", from, dir)
 		}
 		if permission.Wide(real, e.Env("HOME")) || permission.Wide(real, e.home()) {
-			return nil, Usage("--add-dir %s: it contains keys and other projects; name only the folder that you need", dir)
+			return nil, Usage("%s %s: it contains keys and other projects; name only the folder that you need", from, dir)
 		}
 		out = append(out, "read("+filepath.ToSlash(real)+"/**)")
 	}
 	return out, nil
+}
+
+// taken uses what the person's own settings for Claude Code give and this machine has.
+func (e *Environment) taken(opt *Options, c *choices, o *Opened) {
+	t := c.conf.Taken
+	for _, dir := range t.Dirs {
+		rules, err := e.beside("additionalDirectories:", []string{dir})
+		if err != nil {
+			o.warn(err.Error())
+		}
+		c.conf.User.Permissions.Allow = append(c.conf.User.Permissions.Allow, rules...)
+	}
+	if t.Model != "" && c.conf.User.Model == "" && opt.Model == "" {
+		if _, err := e.Resolve(t.Model, c.conf); err != nil {
+			o.warn(fmt.Sprintf("the model %s of ~/%s cannot be used: %v", t.Model, claudecode.Own, err))
+		} else {
+			c.conf.User.Model = t.Model
+		}
+	}
 }
 
 // routes returns how prompts are routed: by the flag or, without one, the user's

@@ -47,7 +47,7 @@ func (b *rulebook) add(set rules.Set) {
 // links remembers where the links in the folders of instructions lead: what is there is read,
 // too, and its name protects it nowhere.
 func (b *rulebook) links() {
-	paths := slices.Concat(guidance.Rules, guidance.Hooks, []string{guidance.OwnRules, guidance.LegacyRules, guidance.Servers}, guidance.Agents)
+	paths := slices.Concat(guidance.Rules, guidance.Hooks, guidance.RuleFolders, []string{guidance.LocalRules, guidance.OwnRules, guidance.LegacyRules, guidance.Servers}, guidance.Agents)
 	for _, at := range guidance.Texts {
 		paths = append(paths, at+"/skills", at+"/commands")
 	}

@@ -1,11 +1,13 @@
 package setup
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -50,6 +52,11 @@ func TestEditForms(t *testing.T) {
 		if got := strings.Join(offered, " "); got != want || len(all) != 4 {
 			t.Errorf("%s is offered %q of %q, want %q", family, got, all, want)
 		}
+	}
+	// GPT calls it with the patch alone: the table of families has the argument's name.
+	var schema struct{ Properties map[string]any }
+	if err := json.Unmarshal(tools.ApplyPatch().Spec.Schema, &schema); err != nil || len(schema.Properties) != 1 || schema.Properties["patch"] == nil {
+		t.Errorf("apply_patch: %v, %v", err, schema.Properties)
 	}
 }
 

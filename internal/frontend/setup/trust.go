@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -81,7 +82,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	}
 	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
 	t.own = append(t.dependent(t.personal), t.dependent(c.given)...)
-	t.ownHooks = t.dependentHooks(slices.Concat(userHooks(c.conf.User), pluginHooks(c.plugins)), c.by)
+	t.ownHooks = t.dependentHooks(slices.Concat(userHooks(c.conf), pluginHooks(c.plugins)), c.by)
 	switch {
 	case fr.Made:
 		t.by = "pawl"
@@ -255,8 +256,11 @@ func (t *Trust) ask(fr Frontend, now func() time.Time) error {
 		return err // already reported; nothing could be stored
 	}
 	fr.ShowTrust(t, whole)
-	yes, err := fr.Confirm("trust this folder? [y]es, [n]o: ")
-	if err != nil {
+	yes, err := fr.Confirm("trust this folder?")
+	switch {
+	case errors.Is(err, ErrLater): // nothing is stored, so the next start asks again
+		return nil
+	case err != nil:
 		return err
 	}
 	return t.Answer(yes, parts, now())

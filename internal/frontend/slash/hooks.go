@@ -3,28 +3,25 @@ package slash
 import (
 	"context"
 	"fmt"
-
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"slices"
+	"strings"
 )
 
 func hooksCommand() Command {
-	return Command{Name: "hooks", Anytime: true, Doc: "list the hooks that run in this session", Run: func(_ context.Context, h Host, _ string) error {
+	return Command{Name: "hooks", Anytime: true, Doc: "list the hooks that run in this session", Run: func(ctx context.Context, h Host, _ string) error {
 		rules := h.Session().View().Hooks()
-		n := 0
+		var items []Item
 		for _, r := range rules {
-			if r.InactiveBecause != "" {
-				continue
+			if r.InactiveBecause == "" {
+				items = append(items, Item{Group: string(r.Event), Text: strings.TrimSpace(r.Matcher + "  " + r.Command), About: r.From})
 			}
-			n++
-			line := string(r.Event)
-			if r.Matcher != "" {
-				line += " " + r.Matcher
-			}
-			fmt.Fprintln(h.Out(), "  "+plain.Line(line+": "+r.Command+" ("+r.From+")"))
 		}
-		if n == 0 {
+		if len(items) == 0 {
 			fmt.Fprintln(h.Out(), "no hooks run in this session; pawl hooks list also lists those of the folder")
+			return nil
 		}
-		return nil
+		slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Group, b.Group) })
+		_, err := pickOrList(ctx, h, "hooks", items)
+		return err
 	}}
 }

@@ -68,6 +68,13 @@ func mcpCommand() Command {
 		if !ok {
 			return fmt.Errorf("this session has no MCP servers; to add one: pawl mcp add NAME -- COMMAND ARGS")
 		}
+		if verb := strings.TrimSpace(args); verb == "" || verb == "list" || verb == "status" {
+			id, err := pickOrList(ctx, h, "MCP servers", serverItems(s.Status()))
+			if err != nil || id == "" {
+				return err
+			}
+			args = id
+		}
 		rejoin := func() error {
 			_, err := h.Session().Submit(ctx, session.RefreshTools{})
 			return err
@@ -80,10 +87,6 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 	verb, name, _ := strings.Cut(strings.TrimSpace(args), " ")
 	name = strings.TrimSpace(name)
 	switch verb {
-	case "", "status", "list":
-		for _, st := range s.Status() {
-			writeServer(out, st)
-		}
 	case "restart":
 		if s.Restart(name) == 0 {
 			return fmt.Errorf("there is no MCP server %s in this session; /mcp lists all", name)
@@ -109,19 +112,23 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 	return nil
 }
 
-func writeServer(out io.Writer, st mcp.Status) {
-	line := fmt.Sprintf("%s: %s, %d tools", st.Server.Name, st.State, st.Tools)
-	if st.PID != 0 {
-		line += fmt.Sprintf(", process %d", st.PID)
+// serverItems are what can be done with each server.
+func serverItems(all []mcp.Status) (out []Item) {
+	for _, st := range all {
+		line := fmt.Sprintf("%s: %s, %d tools", st.Server.Name, st.State, st.Tools)
+		if st.PID != 0 {
+			line += fmt.Sprintf(", process %d", st.PID)
+		}
+		if st.Starts > 1 {
+			line += fmt.Sprintf(", started %d times", st.Starts)
+		}
+		if st.Why != "" {
+			line += ": " + st.Why
+		}
+		out = append(out, Item{ID: "restart " + st.Server.Name, Group: line, Text: "restart it"})
+		if len(st.Held) > 0 {
+			out = append(out, Item{ID: "accept " + st.Server.Name, Group: line, Text: "accept its changes", More: strings.Join(st.Held, "\n")})
+		}
 	}
-	if st.Starts > 1 {
-		line += fmt.Sprintf(", started %d times", st.Starts)
-	}
-	if st.Why != "" {
-		line += ": " + st.Why
-	}
-	fmt.Fprintln(out, plain.Line(line))
-	for _, h := range st.Held {
-		fmt.Fprintln(out, plain.Line("  "+h))
-	}
+	return out
 }

@@ -37,8 +37,6 @@ func TestMCP(t *testing.T) {
 		rejoins    int
 		bad        bool
 	}{
-		{"", "a: runs, 2 tools, process 4, started 2 times\n  tool:x: changed", 0, false},
-		{"status", "b: failed, 0 tools: no such program", 0, false},
 		{"restart a", "stopped", 0, false},
 		{"restart none", "", 0, true},
 		{"reload", "the next prompt uses the servers' present tools", 1, false},
@@ -52,5 +50,14 @@ func TestMCP(t *testing.T) {
 		if (err != nil) != c.bad || !strings.Contains(out.String(), c.want) || rejoins != c.rejoins || strings.Contains(out.String(), "\x1b") {
 			t.Errorf("%q: %q %v, %d", c.args, out.String(), err, rejoins)
 		}
+	}
+}
+
+// A server that changed can be accepted as well, and what changed is shown.
+func TestServerItems(t *testing.T) {
+	got := serverItems((&fakeMCP{}).Status())
+	if len(got) != 3 || got[0].Group != "a: runs, 2 tools, process 4, started 2 times" || got[0].ID != "restart a" ||
+		got[1].ID != "accept a" || !strings.Contains(got[1].More, "tool:x: changed") || got[2].Group != "b: failed, 0 tools: no such program" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func permissions() Command {
 	return Command{
-		Name: "permissions", Anytime: true, Args: "[allow RULE | always RULE | revoke RULE]", Doc: "list the permission rules; allow calls for this session or permanently, or revoke that",
+		Name: "permissions", Anytime: true, Args: "[allow RULE | always RULE | deny RULE | revoke RULE]", Doc: "list the permission rules; allow calls for this session or permanently, deny them for this session, or revoke that",
 		Run: func(ctx context.Context, h Host, args string) error {
 			verb, rule, _ := strings.Cut(args, " ")
 			rule = strings.TrimSpace(rule)
@@ -25,19 +25,22 @@ func permissions() Command {
 					fmt.Fprintln(h.Out(), "  "+plain.Line(r))
 				}
 				return nil
-			case !slices.Contains([]string{"allow", "always", "revoke"}, verb):
-				return errors.New("/permissions takes nothing, allow RULE, always RULE or revoke RULE")
+			case !slices.Contains([]string{"allow", "always", "deny", "revoke"}, verb):
+				return errors.New("/permissions takes nothing, allow RULE, always RULE, deny RULE or revoke RULE")
 			case rule == "":
 				return fmt.Errorf("a rule is missing: write one, such as /permissions %s bash(go test *)", verb)
 			case verb == "revoke":
 				return revoke(ctx, h, rule)
 			}
-			scope := map[string]event.Scope{"allow": event.Session, "always": event.Always}[verb]
+			scope := map[string]event.Scope{"allow": event.Session, "always": event.Always, "deny": event.Never}[verb]
 			if _, err := h.Session().Submit(ctx, session.Grant{Rule: rule, Scope: scope}); err != nil {
 				return err
 			}
-			how := map[event.Scope]string{event.Session: "for this session", event.Always: "permanently in this folder"}[scope]
-			fmt.Fprintln(h.Out(), plain.Line("allowed "+how+": "+rule+"; rules that ask or deny still apply"))
+			fmt.Fprintln(h.Out(), plain.Line(map[event.Scope]string{
+				event.Session: "allowed for this session: " + rule + "; rules that ask or deny still apply",
+				event.Always:  "allowed permanently in this folder: " + rule + "; rules that ask or deny still apply",
+				event.Never:   "denied for this session: " + rule,
+			}[scope]))
 			return nil
 		},
 	}
@@ -52,7 +55,7 @@ func revoke(ctx context.Context, h Host, rule string) error {
 		return here
 	}
 	if here == nil {
-		fmt.Fprintln(h.Out(), plain.Line("no longer allowed in this session: "+rule))
+		fmt.Fprintln(h.Out(), plain.Line("no longer a rule of this session: "+rule))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
@@ -111,23 +112,25 @@ func decide(ctx context.Context, h Host) error {
 		if err != nil {
 			return err
 		}
-		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: [y]es, and edits are allowed; yes, but [a]sk about each; [e]dit it; [n]o; write what to change; or press Enter to decide later: ", brief.Plural(len(steps), "phase", "phases")))
+		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: go on with it?", brief.Plural(len(steps), "phase", "phases")),
+			choice.Option{Key: "y", Text: "yes, and edits are allowed"}, choice.Option{Key: "a", Text: "ask about each edit"}, choice.Option{Key: "e", Text: "edit it"},
+			choice.Option{Key: "n", Text: "no"}, choice.Option{Key: "w", Text: "write what to change", Typed: true})
 		if err != nil {
 			return err
 		}
-		switch strings.ToLower(strings.TrimSpace(answer)) {
+		switch answer {
 		case "":
 			fmt.Fprintln(h.Out(), "the plan waits for your answer: /plan approve, /plan edit, /plan reject WHY")
 			return nil
-		case "y", "yes":
+		case "y":
 			return approve(ctx, h, string(permission.Default(true).Editing()))
-		case "a", "ask":
+		case "a":
 			return approve(ctx, h, string(permission.Default(true)))
-		case "e", "edit":
+		case "e":
 			if err := editPlan(ctx, h, p); err != nil {
 				return err
 			}
-		case "n", "no":
+		case "n":
 			return reject(ctx, h, "")
 		default:
 			return reject(ctx, h, strings.TrimSpace(answer))

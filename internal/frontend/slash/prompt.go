@@ -39,6 +39,14 @@ func Cut(text string) (name, args string, ok bool) {
 	return name, args, commandName().MatchString(name)
 }
 
+// Run returns the command lines that run with the prompt.
+func (c Custom) Run(args string) []string {
+	if c.Lines == nil {
+		return nil
+	}
+	return c.Lines(args)
+}
+
 // Called returns the custom command that a text calls, and its arguments.
 func Called(all []Custom, text string) (c Custom, args string, ok bool) {
 	name, args, ok := Cut(text)
@@ -97,7 +105,7 @@ func Expand(ctx context.Context, s *session.Session, custom []Custom, p session.
 	case c.Bad != nil:
 		return p, fault.NewConfiguration("", "%v", c.Bad)
 	case c.Fetch == nil:
-		p.Text, p.Narrowed = c.Prompt(args), c.Narrowed
+		p.Text, p.Lines, p.Narrowed = c.Prompt(args), c.Run(args), c.Narrowed
 		return p, nil
 	}
 	text, images, err := c.Fetch(ctx, args)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -22,18 +23,7 @@ func resume() Command {
 		if err != nil {
 			return err
 		}
-		var items []Item
-		for i, r := range rows {
-			it := Item{ID: r.ID, Text: cmp.Or(r.Title, "(no prompt)")}
-			if i < shownSessions {
-				it.About, it.More = h.About(ctx, r)
-			}
-			if r.ID == h.Session().ID() {
-				it.About += "  (this one)"
-			}
-			it.More = strings.TrimSpace(it.More + "\n" + r.Dir)
-			items = append(items, it)
-		}
+		items := SessionItems(rows, h.Session().ID(), func(r event.Row) (string, string) { return h.About(ctx, r) })
 		if id, ok, err := h.Pick(ctx, "sessions of this folder", items); ok {
 			if err != nil || id == "" || id == h.Session().ID() {
 				return err
@@ -52,4 +42,21 @@ func resume() Command {
 		}
 		return nil
 	}}
+}
+
+// SessionItems returns sessions to pick from. current is the one that is open, about
+// returns an age and a description (Host.About).
+func SessionItems(rows []event.Row, current string, about func(event.Row) (age, about string)) (items []Item) {
+	for i, r := range rows {
+		it := Item{ID: r.ID, Text: cmp.Or(r.Title, "(no prompt)")}
+		if i < shownSessions {
+			it.About, it.More = about(r)
+		}
+		if r.ID == current {
+			it.About += "  (this one)"
+		}
+		it.More = strings.TrimSpace(it.More + "\n" + r.Dir)
+		items = append(items, it)
+	}
+	return items
 }

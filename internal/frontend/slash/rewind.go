@@ -92,15 +92,7 @@ func short(s string, most int) string {
 }
 
 func which(ctx context.Context, h Host) (string, error) {
-	what, ok, err := h.Pick(ctx, "what goes back", []Item{
-		{ID: "both", Text: "conversation and files"},
-		{ID: "conversation", Text: "conversation", More: "the files stay as they are"},
-		{ID: "files", Text: "files", More: "the conversation goes on"},
-	})
-	if ok {
-		return what, err
-	}
-	in, err := choice.Of(func(q string) (string, error) { return h.Ask(ctx, q) }, "what goes back: [c]onversation, [f]iles, [b]oth, or Enter to stay: ", "c, f or b", "c", "conversation", "f", "files", "b", "both")
+	in, err := h.Ask(ctx, "what goes back?", choice.Option{Key: "b", Text: "both: conversation and files"}, choice.Option{Key: "c", Text: "conversation: the files stay as they are"}, choice.Option{Key: "f", Text: "files: the conversation goes on"})
 	return map[string]string{"c": "conversation", "f": "files", "b": "both"}[in], err
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/team/until"
 )
 
@@ -53,8 +55,9 @@ type Host interface {
 	Memory(ctx context.Context, words string) error
 	// Goal prepares a command that a turn must make succeed.
 	Goal(command string) (*until.Goal, error)
-	// Ask asks the person and waits for the answer, which may be empty.
-	Ask(ctx context.Context, question string) (string, error)
+	// Ask asks the person and waits for the answer, which may be empty: the key of an option,
+	// or words if there are no options or one of them is typed.
+	Ask(ctx context.Context, question string, options ...choice.Option) (string, error)
 	// Pick lets the person pick one of these, and returns its ID; "" if they pick none. ok is
 	// false where nobody can pick: then the command lists them.
 	Pick(ctx context.Context, title string, items []Item) (id string, ok bool, err error)
@@ -64,6 +67,8 @@ type Host interface {
 	Editor(ctx context.Context, text string) (string, error)
 	// Do performs an act that only the frontend can perform.
 	Do(a Act, text string)
+	// Watch shows a text that grows, until the person leaves it.
+	Watch(title string, live func() string)
 	// Diff shows a diff, in colours if the frontend has them.
 	Diff(text string)
 	// Out returns the writer to the person; lines that are too long are broken.
@@ -79,6 +84,8 @@ type Item struct {
 	Text  string
 	About string // after the text
 	More  string // shown while it is selected
+	// Live, if set, returns what More is by now.
+	Live func() string
 }
 
 // Act is an action that only a frontend can perform.
@@ -90,6 +97,7 @@ const (
 	Copy       Act = "copy"   // the text for the clipboard
 	ShowKeys   Act = "keys"   // nothing
 	ShowStates Act = "states" // nothing: a view of the state machines that stays up to date
+	ShowLive   Act = "watch"  // the title of what grows
 )
 
 // Custom is a command that a person or a project defines in a file: a prompt.
@@ -97,7 +105,10 @@ type Custom struct {
 	Name   string // without the slash
 	Args   string
 	Doc    string
+	Skill  bool // it is a skill
 	Prompt func(args string) string
+	// Lines, if set, returns the command lines that run with the prompt.
+	Lines func(args string) []string
 	// Narrowed, if set, limits the tools of the turn. Bad is why the command must not
 	// be used.
 	Narrowed *event.Narrowed
@@ -150,8 +161,8 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"model, rights and servers", []Command{help(), model(), mode(), permissions(), rules(), trustCommand(), sandboxCommand(), lspCommand(), mcpCommand(), hooksCommand()}},
-		{"the work", []Command{status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), btw(), why(), statistics(), cost(), budgetCommand()}},
-		{"what the model knows", []Command{contextCommand(), compact(), memory(), initCommand(), review()}},
+		{"the work", []Command{status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), bashes(), agents(), btw(), why(), statistics(), cost(), budgetCommand()}},
+		{"what the model knows", []Command{contextCommand(), compact(), memory(), skillsCommand(), initCommand(), review()}},
 		{"changes", []Command{diff(), undoCommand(), redo(), rewind()}},
 		{"sessions", []Command{resume(), fork(), clearCommand(), export(), copyCommand()}},
 		{"pawl", []Command{theme(), keys(), configCommand(), doctor(), quit()}},
@@ -173,8 +184,10 @@ func Find(name string) (Command, error) {
 		name = "help"
 	case "exit":
 		name = "quit"
-	case "tasks", "todos":
+	case "todos":
 		name = "todo"
+	case "tasks", "jobs", "ps":
+		name = "bashes"
 	case "usage":
 		name = "stats"
 	case "settings":
@@ -207,6 +220,27 @@ func Find(name string) (Command, error) {
 		names = append(names, "/"+c.Name)
 	}
 	return Command{}, fmt.Errorf("/%s is ambiguous: it could be %s", name, strings.Join(names, " or "))
+}
+
+// pickOrList lets a person pick one of the items and returns its ID. Where nobody can pick, it
+// lists them.
+func pickOrList(ctx context.Context, h Host, title string, items []Item) (id string, err error) {
+	id, ok, err := h.Pick(ctx, title, items)
+	if ok {
+		return id, err
+	}
+	group := ""
+	for _, it := range items {
+		if it.Group != group {
+			group = it.Group
+			fmt.Fprintln(h.Out(), plain.Line(group))
+		}
+		fmt.Fprintln(h.Out(), "  "+plain.Line(strings.TrimSpace(it.Text+"  "+it.About)))
+		for l := range strings.Lines(it.More) {
+			fmt.Fprintln(h.Out(), "    "+plain.Line(l))
+		}
+	}
+	return "", nil
 }
 
 // noArguments returns an error if a command that accepts no arguments got some.

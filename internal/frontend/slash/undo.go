@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/putback"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -49,7 +50,15 @@ func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
 	}
 	lost := putback.Lost(ctx, h.Session(), w.Kind)
 	putback.Show(h.Out(), p)
-	c, ok, err := putback.Agree(p, func(q string) (string, error) { return h.Ask(ctx, q) })
+	ask := func(q string, options ...choice.Option) (string, error) { return h.Ask(ctx, q, options...) }
+	if before, err := putback.PassOver(p, ask); before != 0 || err != nil {
+		if err == nil {
+			w.Before = before
+			return putBack(ctx, h, w)
+		}
+		return false, err
+	}
+	c, ok, err := putback.Agree(p, ask)
 	if err != nil {
 		return false, err
 	}

@@ -53,7 +53,7 @@ func Follow(ctx context.Context, e *setup.Environment, id string, out io.Writer)
 			}
 			silent = 0
 			if runs, err := f.runs(); err != nil || !runs {
-				f.say("it does not run; go on with: " + resume(id))
+				f.say("it does not run; to continue: " + resume(id))
 				return err
 			}
 		}

@@ -109,7 +109,7 @@ func (w *worker) checkModel(k *agents.Kind, conf settings.Loaded) {
 		return
 	}
 	if _, err := w.Resolve(k.Model, conf); err != nil {
-		w.sayOnce(fmt.Sprintf("the model %s of the agent %s cannot be used (%v): it runs on the swarm's model", k.Model, k.Name, err))
+		w.sayOnce(fmt.Sprintf("the model %s of the agent %s cannot be used (%v): it uses the swarm's model", k.Model, k.Name, err))
 		k.Model = ""
 	}
 }
@@ -123,6 +123,9 @@ func (w *worker) configure(c *session.Config, k agents.Kind) {
 	*c, missing = c.As(tool.Agent{Kind: k.Name, Tools: k.Tools, ReadOnly: k.ReadOnly, About: "You work as the agent " + k.Name + ".\n\n" + k.Prompt})
 	if len(missing) > 0 {
 		w.sayOnce(fmt.Sprintf("the agent %s runs without %s: a worker has no such tool", k.Name, strings.Join(missing, ", ")))
+	}
+	if k.Steps > 0 && (c.Limits.Steps == 0 || k.Steps < c.Limits.Steps) {
+		c.Limits.Steps = k.Steps
 	}
 	switch {
 	case k.USD <= 0:

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -67,7 +68,10 @@ func (r *run) land(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}
-	r.say(fmt.Sprintf("written to your files: %d changed as one; take it back with: pawl undo -s %s", len(cs), r.log.ID))
+	r.say(fmt.Sprintf("written to your files: %d changed as one; to undo it: pawl undo -s %s", len(cs), r.log.ID))
+	if left := brief.Left(r.o.View().Evidence()); left != "" {
+		r.say(left)
+	}
 	return nil
 }
 
@@ -80,7 +84,7 @@ func (r *run) passes(ctx context.Context, commit string, checks []string) error 
 	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // the next checkout removes it as well
 	for _, line := range checks {
 		if k := r.here.check(ctx, dir, line); k.Exit == nil || *k.Exit != 0 {
-			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: with your files as they are now, the result does not pass %s:\n%s", k.Command, k.Output)
+			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: together with your files, the result does not pass %s:\n%s", k.Command, k.Output)
 		}
 	}
 	return nil

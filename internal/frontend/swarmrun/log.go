@@ -112,7 +112,7 @@ func Find(ctx context.Context, e *setup.Environment, dir, id string) (*Log, erro
 			return l, err
 		}
 	}
-	return nil, setup.Usage("there is no swarm of %s; begin one: pawl swarm run FILE", dir)
+	return nil, setup.Usage("there is no swarm of %s; to start one: pawl swarm run FILE", dir)
 }
 
 func openStore(ctx context.Context, e *setup.Environment) (event.Store, error) {

@@ -50,7 +50,7 @@ func Plan(ctx context.Context, e *setup.Environment, opt setup.Options, work str
 			if out.Ended.Error != nil {
 				why = out.Ended.Error.Message
 			}
-			return nil, fault.NewConfiguration("see: pawl sessions show "+o.ID(), "the model gave no graph: %s", why)
+			return nil, fault.NewConfiguration("see: pawl sessions show "+o.ID(), "the model wrote no graph: %s", why)
 		}
 		g, err := graphIn(&worker{Environment: e, opt: opt, say: say}, out.Reply)
 		if err == nil {
@@ -58,7 +58,7 @@ func Plan(ctx context.Context, e *setup.Environment, opt setup.Options, work str
 		}
 		fmt.Fprintln(e.Err, plain.Text(err.Error()))
 		if try == planTries {
-			return nil, fault.NewConfiguration("describe the work more exactly, or write the graph yourself (doc/swarm.md)", "the model gave no graph that can be run in %d tries", planTries)
+			return nil, fault.NewConfiguration("describe the work in more detail, or write the graph yourself (doc/swarm.md)", "the model wrote no valid graph in %d tries", planTries)
 		}
 		prompt = swarm.RetryPrompt(err)
 	}

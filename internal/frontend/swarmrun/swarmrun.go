@@ -106,7 +106,7 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	if err := r.shown(ctx, notes); errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {
 		return r.cancelled(ctx)
 	} else if i := (session.Interrupt{}); errors.As(err, &i) || errors.As(context.Cause(ctx), &i) {
-		r.say("interrupted; go on with: " + resume(r.log.ID))
+		r.say("interrupted; to continue: " + resume(r.log.ID))
 		return Result{}, i
 	} else if err != nil {
 		r.say("go on with: " + resume(r.log.ID))
@@ -129,7 +129,7 @@ func (r *run) notWritten(end team.Report) string {
 	if end.Outcome != team.Paused {
 		return text
 	}
-	text += ": " + end.Error + "; go on with: " + resume(r.log.ID)
+	text += ": " + end.Error + "; to continue: " + resume(r.log.ID)
 	if end.Fault == event.FaultBudget {
 		text += " and a larger budget"
 	}
@@ -248,7 +248,7 @@ func dataHome(env func(string) string) (string, error) {
 		return data, nil
 	}
 	if env("HOME") == "" {
-		return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "there is no place for the workers' trees")
+		return "", fault.NewConfiguration("set HOME or XDG_DATA_HOME", "no folder for the workers' trees is known")
 	}
 	return filepath.Join(env("HOME"), ".local", "share"), nil
 }

@@ -33,6 +33,8 @@ func (s *screen) act(a chat.Act) {
 		s.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(a.Text)) + "\a")
 	case slash.ShowKeys:
 		s.pager = &pager{title: "the keys", lines: keysHelp()}
+	case slash.ShowLive:
+		s.pager = &pager{title: a.Text, live: a.Live, top: 1 << 30}
 	case slash.ShowStates:
 		s.pager = &pager{title: "the states", fresh: s.stateLines}
 	}

@@ -463,7 +463,7 @@ func (p *renderer) answered(b chat.Question) {
 		p.wrapped(styled.Person, "  → "+b.Answer)
 	}
 	for i, v := range b.Verdicts {
-		text := map[event.Scope]string{event.Once: "allowed once", event.Session: "allowed for this session", event.Always: "always allowed", event.No: "not allowed"}[v.Scope]
+		text := map[event.Scope]string{event.Once: "allowed once", event.Session: "allowed for this session", event.Always: "always allowed", event.No: "not allowed", event.Never: "denied for this session"}[v.Scope]
 		if len(b.Verdicts) > 1 {
 			text = fmt.Sprintf("%d: %s", i+1, text)
 		}

@@ -103,12 +103,10 @@ func (s *screen) promptKey(k keys.Press) {
 		}
 		e.Delete()
 	case "up", "ctrl+p":
-		if e.Empty() && s.takeBackLast() {
+		if k.Name == "up" && e.Up(s.columns()) || s.takeBackLast() {
 			return
 		}
-		if k.Name == "ctrl+p" || !e.Up(s.columns()) {
-			e.Older()
-		}
+		e.Older()
 	case "down", "ctrl+n":
 		if k.Name == "ctrl+n" || !e.Down(s.columns()) {
 			e.Newer()
@@ -225,6 +223,9 @@ func (s *screen) enter() {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	if q := s.question; q != nil && len(q.form.Question().Answers) > 0 && s.Conversation.Session() != nil && isCommand(text) {
+		s.carryOut(q.form.Read("")) // it would wait for the answer
+	}
 	with := chat.Extras{Images: s.editor.Images(), Pasted: s.editor.Pasted()}
 	s.editor.Take()
 	s.insertMode()
@@ -253,6 +254,8 @@ func (s *screen) interrupt() {
 		press = s.Conversation.PressInView
 	}
 	switch press() {
+	case lifecycle.Cancel:
+		s.Conversation.Interrupt("person")
 	case lifecycle.CloseView:
 		if s.pager != nil {
 			s.closePager()
@@ -295,10 +298,7 @@ func (s *screen) escape() {
 
 // takeBack puts entered texts back into the prompt, before the typed text.
 func (s *screen) takeBack(texts []string) {
-	if rest := s.editor.Text(); rest != "" {
-		texts = append(texts, rest)
-	}
-	s.editor.Set(strings.Join(texts, "\n"))
+	s.editor.Prepend(strings.Join(texts, "\n"))
 	s.insertMode()
 }
 
@@ -308,8 +308,7 @@ func (s *screen) takeBackLast() bool {
 	queue := s.Conversation.Queue()
 	for i := len(queue) - 1; i >= 0; i-- {
 		if text, ok := s.Conversation.TakeBack(queue[i].ID); ok {
-			s.editor.Set(text)
-			s.insertMode()
+			s.takeBack([]string{text})
 			return true
 		}
 	}

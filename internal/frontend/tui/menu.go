@@ -17,14 +17,11 @@ import (
 // menu offers completions of the word before the caret: slash commands, files, resources
 // and declarations.
 type menu struct {
-	items  []choice
-	at     int    // the selected item; -1: none
-	typed  int    // the word's length in bytes
-	closed string // the word for which the person closed the menu
+	items  []slash.Item // if an ID is set, it goes into the prompt instead of the text
+	at     int          // the selected item; -1: none
+	typed  int          // the word's length in bytes
+	closed string       // the word for which the person closed the menu
 }
-
-// choice is an entry. If insert is set, it goes into the prompt instead of text.
-type choice struct{ text, about, insert string }
 
 const menuRows = 6
 
@@ -46,9 +43,9 @@ func (s *screen) complete(ctx context.Context) {
 		return
 	}
 	if word, ok := s.editor.Mention('@'); ok && s.Files != nil {
-		var items []choice
+		var items []slash.Item
 		for _, f := range append(s.Files(word), s.resources(word)...) {
-			items = append(items, choice{text: quoted(f)})
+			items = append(items, slash.Item{Text: quoted(f)})
 		}
 		s.offer("@"+word, closed, append(items, s.symbols(ctx, word)...))
 	}
@@ -57,7 +54,7 @@ func (s *screen) complete(ctx context.Context) {
 // symbolSearch looks for declarations of the workspace whose name begins with word.
 type symbolSearch struct {
 	word  string
-	items []choice
+	items []slash.Item
 	stop  context.CancelFunc
 }
 
@@ -71,7 +68,7 @@ const (
 // symbols returns the declarations that complete a mention, as far as they were found. It
 // looks for them in the background, and the menu is updated when they are found. What
 // goes into the prompt is the declaration's file and lines, which every frontend attaches.
-func (s *screen) symbols(ctx context.Context, word string) []choice {
+func (s *screen) symbols(ctx context.Context, word string) []slash.Item {
 	if s.symbolSearch != nil && s.symbolSearch.word == word {
 		return s.symbolSearch.items
 	}
@@ -100,7 +97,7 @@ func (s *screen) symbols(ctx context.Context, word string) []choice {
 					name = sp.Detail + "." + name
 				}
 				at := fmt.Sprintf("%s:%d-%d", sp.Path, sp.Line, sp.EndLine)
-				n.items = append(n.items, choice{text: "@" + name, about: sp.Kind + "  " + at, insert: quoted(at)})
+				n.items = append(n.items, slash.Item{Text: "@" + name, About: sp.Kind + "  " + at, ID: quoted(at)})
 			}
 			if s.menu == nil || s.menu.at < 0 {
 				s.complete(ctx)
@@ -131,12 +128,12 @@ func (s *screen) resources(word string) []string {
 	return known.Complete(word)
 }
 
-func (s *screen) offer(word, closed string, items []choice) {
+func (s *screen) offer(word, closed string, items []slash.Item) {
 	if word == closed {
 		s.menu = &menu{closed: closed}
 		return
 	}
-	if len(items) == 0 || len(items) == 1 && items[0].text == word && items[0].insert == "" {
+	if len(items) == 0 || len(items) == 1 && items[0].Text == word && items[0].ID == "" {
 		return
 	}
 	s.menu = &menu{items: items, at: -1, typed: len(word)}
@@ -144,21 +141,21 @@ func (s *screen) offer(word, closed string, items []choice) {
 
 // commands returns the slash commands whose name begins with name; if there is none, the
 // one with the most similar name.
-func commands(name string, custom []slash.Custom) (out []choice) {
+func commands(name string, custom []slash.Custom) (out []slash.Item) {
 	var names []string
 	for _, c := range slash.All() {
 		names = append(names, c.Name)
 		if strings.HasPrefix(c.Name, name) {
-			out = append(out, choice{text: "/" + c.Name, about: strings.TrimSpace(c.Args + "  " + c.Doc)})
+			out = append(out, slash.Item{Text: "/" + c.Name, About: strings.TrimSpace(c.Args + "  " + c.Doc)})
 		}
 	}
 	for _, c := range custom {
 		if strings.HasPrefix(c.Name, name) && !slash.Builtin(c.Name) {
-			out = append(out, choice{text: "/" + plain.Line(c.Name), about: plain.Line(strings.TrimSpace(c.Args + "  " + c.Doc))})
+			out = append(out, slash.Item{Text: "/" + plain.Line(c.Name), About: plain.Line(strings.TrimSpace(c.Args + "  " + c.Doc))})
 		}
 	}
 	if near := editdistance.Nearest(name, names); len(out) == 0 && near != "" {
-		out = append(out, choice{text: "/" + near, about: "did you mean this?"})
+		out = append(out, slash.Item{Text: "/" + near, About: "did you mean this?"})
 	}
 	return out
 }
@@ -199,7 +196,7 @@ func (m *menu) handleKey(s *screen, k keys.Press) bool {
 }
 
 func (m *menu) choose(s *screen) {
-	text := cmp.Or(m.items[m.at].insert, m.items[m.at].text)
+	text := cmp.Or(m.items[m.at].ID, m.items[m.at].Text)
 	if !strings.HasSuffix(text, "/") {
 		text += " "
 	}
@@ -214,10 +211,10 @@ func (s *screen) word(bytes int) string {
 }
 
 // commonPrefix returns the longest common beginning of all texts.
-func commonPrefix(items []choice) string {
-	all := items[0].text
+func commonPrefix(items []slash.Item) string {
+	all := items[0].Text
 	for _, i := range items[1:] {
-		for !strings.HasPrefix(i.text, all) {
+		for !strings.HasPrefix(i.Text, all) {
 			all = all[:len(all)-1]
 		}
 	}
@@ -238,9 +235,9 @@ func (s *screen) menuLines(room int) (out []styled.Line) {
 		if i == m.at {
 			role = styled.Accent
 		}
-		l := styled.Of(role, "  "+plain.Line(it.text))
-		if it.about != "" {
-			l = l.Pad(16).Add(styled.Dim, " "+it.about)
+		l := styled.Of(role, "  "+plain.Line(it.Text))
+		if it.About != "" {
+			l = l.Pad(16).Add(styled.Dim, " "+it.About)
 		}
 		if i == first+rows-1 && first+rows < len(m.items) {
 			l = l.Add(styled.Dim, "  …")

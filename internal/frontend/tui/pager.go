@@ -20,6 +20,9 @@ type pager struct {
 	lines []styled.Line // not wrapped
 	// fresh, if set, returns the current lines before each frame.
 	fresh func() []styled.Line
+	// live, if set, returns the current text: it grows by itself, so it is drawn each second,
+	// and a reader at its end stays there.
+	live  func() string
 	rows  []styled.Line // lines, wrapped for width
 	width int
 	top   int
@@ -70,6 +73,15 @@ func (s *screen) drawPager() {
 	height := max(1, s.Height-1)
 	if p.fresh != nil {
 		p.lines, p.width = p.fresh(), 0
+	}
+	if p.live != nil {
+		if p.top >= len(p.rows)-height {
+			p.top = 1 << 30
+		}
+		p.lines, p.width = nil, 0
+		for l := range strings.Lines(p.live()) {
+			p.lines = append(p.lines, styled.Of(styled.Text, strings.TrimRight(l, "\n")))
+		}
 	}
 	if p.width != s.Width {
 		p.rows, p.width = nil, s.Width

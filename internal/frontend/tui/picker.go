@@ -172,8 +172,16 @@ func (p *picker) rows() (out []styled.Line, at int) {
 func (p *picker) about(width, rows int) []styled.Line {
 	out := make([]styled.Line, 1, rows)
 	it, _ := p.selected()
-	for l := range strings.Lines(it.More) {
-		for _, row := range styled.Of(styled.Dim, "  "+strings.TrimRight(l, "\n")).Wrap(width, inset) {
+	more := it.More
+	if it.Live != nil {
+		more = lastLines(it.Live(), rows-1)
+	}
+	for l := range strings.Lines(more) {
+		wrapped := styled.Of(styled.Dim, "  "+strings.TrimRight(l, "\n")).Wrap(width, inset)
+		if it.Live != nil {
+			wrapped = wrapped[:1]
+		}
+		for _, row := range wrapped {
 			if len(out) < rows {
 				out = append(out, row)
 			}
@@ -183,6 +191,12 @@ func (p *picker) about(width, rows int) []styled.Line {
 		out = append(out, nil)
 	}
 	return out
+}
+
+// lastLines returns the last n lines of a text.
+func lastLines(text string, n int) string {
+	all := slices.Collect(strings.Lines(strings.TrimRight(text, "\n")))
+	return strings.Join(all[max(0, len(all)-n):], "")
 }
 
 // picking returns the picker of the open question, nil if its answer is not picked, or the

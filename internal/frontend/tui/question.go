@@ -27,27 +27,32 @@ const letterDelay = 250 * time.Millisecond
 
 // openQuestion is a question that waits for the person's answer.
 type openQuestion struct {
-	form         *chat.Form
-	shownAt      time.Time
-	focused      bool      // keys answer it
-	skipped      bool      // the person went on typing: only Tab focuses it
-	deliberate   bool      // focused by Tab, or about a command that was just entered
-	letter       string    // an answer that waits for letterDelay; "" for none
-	letterAt     time.Time // when it was pressed
-	typingReason bool      // the answer is no, and the person types why
-	answer       *editor.Editor
-	hint         string
+	form       *chat.Form
+	shownAt    time.Time
+	focused    bool      // keys answer it
+	skipped    bool      // the person went on typing: only Tab focuses it
+	deliberate bool      // focused by Tab, or about a command that was just entered
+	letter     string    // an answer that waits for letterDelay; "" for none
+	letterAt   time.Time // when it was pressed
+	typing     string    // the choice whose words the person types; "" for none
+	answer     *editor.Editor
+	hint       string
 }
 
 // wantsText reports whether the answer is a text, not a letter.
-func (a *openQuestion) wantsText() bool { return a.typingReason || len(a.form.Calls()) == 0 }
+func (a *openQuestion) wantsText() bool {
+	return a.typing != "" || len(a.form.Calls()) == 0 && len(a.form.Question().Answers) == 0
+}
 
 func (a *openQuestion) sign() string {
 	switch {
-	case a.typingReason:
+	case a.typing == chat.No:
 		return "no, because: "
 	case a.wantsText():
 		return "answer: "
+	}
+	if len(a.form.Calls()) == 0 {
+		return "? "
 	}
 	return "allow? "
 }
@@ -66,7 +71,7 @@ func (s *screen) updateQuestion() {
 		s.question = nil
 	case s.question == nil || s.question.form.Question().ID != q.ID:
 		s.question = &openQuestion{form: s.Conversation.Ask(q), shownAt: s.Now(), answer: editor.New(), skipped: !s.editor.Empty()}
-		if q.Why == chat.AskedByCommand && s.editor.Empty() { // the person has just entered that command
+		if q.Why == chat.AskedByCommand && len(q.Answers) == 0 && s.editor.Empty() { // the person has just entered that command
 			s.question.takeFocus(s.Now())
 		}
 		s.notify("pawl asks in " + s.Folder)
@@ -88,8 +93,8 @@ func (s *screen) updateQuestion() {
 // choose answers with a letter.
 func (s *screen) choose(key string) {
 	a := s.question
-	if key == chat.No {
-		a.typingReason = true
+	if c, ok := a.form.Choice(key); ok && c.Typed {
+		a.typing = key
 		return
 	}
 	h := a.form.Choose(key, "")
@@ -120,6 +125,8 @@ func (s *screen) answerKey(k keys.Press) {
 	key := a.letter
 	a.letter = ""
 	switch {
+	case key != "" && k.Text != "" && a.wantsText():
+		a.answer.Type(key + k.Text)
 	case key != "" && k.Text != "":
 		s.typeInPrompt(key + k.Text)
 	case key != "" && k.Name == "enter":
@@ -127,29 +134,40 @@ func (s *screen) answerKey(k keys.Press) {
 	case key != "" && k.Name == "backspace": // the letter is taken back
 	case k.Name == "tab":
 		a.focused, a.skipped = false, true
-	case k.Name == "esc" && a.typingReason:
-		a.typingReason = false
+	case k.Name == "esc" && a.typing != "":
+		a.typing = ""
+	case k.Name == "esc" && len(a.form.Question().Answers) > 0: // none of them
+		s.carryOut(a.form.Read(""))
+	case k.Name == "esc" && s.Conversation.Session() == nil: // it would end the program
+		a.hint = "answer first; Ctrl+C leaves"
 	case k.Name == "esc":
 		s.Conversation.Interrupt("person")
-	case a.typingReason && k.Name == "enter":
-		s.carryOut(a.form.Choose(chat.No, a.answer.Take()))
-	case k.Name == "enter" && a.form.Question().Why == chat.AskedByCommand && isCommand(a.answer.Text()): // a command is not an answer
+	case a.typing != "" && k.Name == "enter":
+		s.carryOut(a.form.Choose(a.typing, a.answer.Take()))
+	case k.Name == "enter" && a.form.Question().Why == chat.AskedByCommand && s.Conversation.Session() != nil && isCommand(a.answer.Text()): // a command is not an answer
 		s.Conversation.Interrupt("person")
 		s.Conversation.Enter(a.answer.Take())
 	case a.wantsText() && k.Name == "enter":
 		s.carryOut(a.form.Read(a.answer.Text()))
+	case a.typing == "" && a.wantsText() && a.answer.Empty() && a.form.Accepts(k.Text): // a number of an option, or the beginning of other words
+		s.letterWaits(k.Text)
 	case a.wantsText():
 		editKey(a.answer, k)
 	case k.Text == "/":
 		s.typeInPrompt(k.Text)
-	case k.Text == chat.No: // it allows nothing, so it need not wait; a reason may follow
+	case k.Text == chat.No && len(a.form.Calls()) > 0: // it allows nothing, so it need not wait; a reason may follow
 		s.choose(k.Text)
 	case k.Text != "" && !a.deliberate && a.form.Accepts(k.Text):
-		a.letter, a.letterAt = k.Text, s.Now()
-		s.letterTimer = s.After(letterDelay)
+		s.letterWaits(k.Text)
 	case k.Text != "" || k.Name == "enter":
 		s.choose(k.Text)
 	}
+}
+
+// letterWaits answers with a letter, unless another one follows it soon.
+func (s *screen) letterWaits(key string) {
+	s.question.letter, s.question.letterAt = key, s.Now()
+	s.letterTimer = s.After(letterDelay)
 }
 
 // isCommand reports whether a text is a slash command.
@@ -186,7 +204,7 @@ func (s *screen) carryOut(h chat.Effect) {
 		s.Conversation.Answer(q.ID, a.form.Answer())
 		s.answeredID, s.question = q.ID, nil
 	case chat.NextCall, chat.ChangeMode:
-		a.typingReason = false
+		a.typing = ""
 	}
 }
 
@@ -220,8 +238,12 @@ func (s *screen) questionLines(room int) (out []styled.Line) {
 	switch {
 	case a.hint != "":
 		out = append(out, styled.Of(styled.Warn, "  "+plain.Line(a.hint)))
-	case a.focused && a.typingReason:
+	case a.focused && a.typing == chat.No:
 		out = append(out, styled.Of(styled.Dim, "  Enter says no, with what you typed; Esc goes back"))
+	case a.focused && a.typing != "":
+		out = append(out, styled.Of(styled.Dim, "  Enter answers; Esc goes back"))
+	case a.focused && len(q.Answers) > 0:
+		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: none of these"))
 	case a.focused && a.wantsText():
 		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab goes back to your prompt; Esc gives up"))
 	case a.focused && s.Width < 60:

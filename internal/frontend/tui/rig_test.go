@@ -37,6 +37,7 @@ const patient = 3 * time.Minute
 type rig struct {
 	dropped   func(string) (*Picture, error)
 	clipboard func(context.Context) (*Picture, error)
+	before    func(context.Context, chat.Person) error // before a session is opened
 
 	t       testing.TB
 	dir     string
@@ -175,7 +176,7 @@ func (r *rig) WriteFor(width int, p []byte) (int, error) {
 	return now, nil
 }
 
-func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
+func (r *rig) open(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	if r.over {
@@ -183,6 +184,11 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	}
 	if r.owner != nil {
 		return r.follow(ctx)
+	}
+	if r.before != nil {
+		if err := r.before(ctx, person); err != nil {
+			return nil, err
+		}
 	}
 	r.opened++
 	id := fmt.Sprint("s", r.opened)
@@ -201,7 +207,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	ids := 0
 	s, err := session.Open(ctx, session.Config{
 		Store: r.store, ID: id, Dir: r.dir, Frontend: "screen", Version: "test", System: "be good", Model: r.model,
-		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
+		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.BashOutput(), tools.Todo(), tools.AskUser()},
 		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8),
 		Permission: allowing(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
@@ -269,7 +275,7 @@ func (r *rig) start(resume string) {
 	if r.owner != nil {
 		ids = "w-"
 	}
-	talk := chat.Begin(ctx, chat.Config{IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }, Sessions: twoSessions}, slash.Want{Resume: resume})
+	talk := chat.Begin(ctx, chat.Config{CanPick: true, IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }, Sessions: twoSessions}, slash.Want{Resume: resume})
 	r.talk = talk
 	go func() {
 		defer close(done)

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -76,6 +77,16 @@ func (s *screen) status() styled.Line {
 			text += fmt.Sprintf(" of %d", p.Totals.TotalPhases)
 		}
 		parts = append(parts, styled.Of(styled.Dim, text))
+	}
+	if jobs := open.Jobs(); len(jobs) > 0 {
+		text := brief.Plural(len(jobs), "job", "jobs")
+		for _, j := range jobs {
+			if url := slash.URL(j); url != "" {
+				text += " " + url
+				break
+			}
+		}
+		parts = append(parts, styled.Of(styled.Accent, plain.Line(text)))
 	}
 	if n := len(s.Conversation.Queue()); n > 0 {
 		parts = append(parts, styled.Of(styled.Accent, fmt.Sprintf("%d waiting", n)))

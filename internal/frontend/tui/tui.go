@@ -163,7 +163,6 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s.Conversation.CanPick()
 	go s.follow(ctx)
 	s.openTerminal()
 	closed := false
@@ -260,9 +259,22 @@ func (s *screen) update() {
 		}
 	}
 	soon := s.question != nil && !s.keysAnswer() && !s.question.skipped && s.editor.Empty()
-	if s.tick == nil && (soon || busy && !s.Calm) {
+	if s.tick == nil && (soon || busy && !s.Calm || s.watches()) {
 		s.tick = s.After(s.untilTick(soon))
 	}
+}
+
+// watches reports whether a view shows what grows by itself.
+func (s *screen) watches() bool {
+	if s.pager != nil {
+		return s.pager.live != nil
+	}
+	p := s.picking()
+	if p == nil {
+		return false
+	}
+	it, _ := p.selected()
+	return it.Live != nil
 }
 
 // untilTick returns the time to the next whole second of the running work, or soon: to when

@@ -64,7 +64,7 @@ func TestCommandInsteadOfAnAnswer(t *testing.T) {
 	r.rest(1)
 	r.say("/undo")
 	r.press("enter")
-	r.see("do it? [y]es, [n]o")
+	r.see("y  yes\n  n  no")
 	r.say("/todo")
 	r.press("enter")
 	r.see("there is no list of steps yet")
@@ -171,7 +171,7 @@ func TestDiffHasItsCommand(t *testing.T) {
 	r.see("› /diff\n  --- /dev/null\n  +++ b/new.txt")
 	r.say("/undo")
 	r.press("enter")
-	r.see("do it? [y]es, [n]o")
+	r.see("y  yes\n  n  no")
 	if n := strings.Count(r.text(), "› /undo"); n != 1 {
 		t.Errorf("the command is there %d times:\n%s", n, r.text())
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
-	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -29,6 +28,7 @@ type sessions struct {
 	live    map[string]*live
 	tried   map[string]time.Time // sockets, with the time of the one that was tried
 	said    string               // the list that was published
+	read    []*history           // of the sessions that were looked at, the last one last
 	running sync.WaitGroup
 }
 
@@ -219,62 +219,4 @@ func (s *sessions) folders(ctx context.Context) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// blocks returns the newest n blocks of a session, or those before one.
-func (s *sessions) blocks(ctx context.Context, id, before string, n int) (Blocks, error) {
-	var open []Block
-	if l := s.of(id); l != nil && before == "" {
-		open = l.openBlocks() // before the log is read: what ends meanwhile is in both
-	}
-	var t chat.Timeline
-	var kept []chat.Block // the newest of those before
-	have := map[string]bool{}
-	count, found := 0, before == ""
-	for e, err := range s.cfg.Store.Read(ctx, id, 0) {
-		if err != nil {
-			return Blocks{}, err
-		}
-		for _, c := range t.Apply(e) {
-			if c.What != chat.Finished || c.Block.Ephemeral {
-				continue
-			}
-			if found = found || c.Block.ID == before; found && before != "" {
-				break
-			}
-			if !draws(c.Block.Body) {
-				continue
-			}
-			have[c.Block.ID] = true
-			if count++; len(kept) < n {
-				kept = append(kept, c.Block)
-			} else {
-				kept[(count-1)%n] = c.Block
-			}
-		}
-		if found && before != "" {
-			break
-		}
-	}
-	out := Blocks{Blocks: []Block{}, More: count > n}
-	for i := range kept {
-		if count > n {
-			i = (count + i) % n
-		}
-		if b := finished(id, kept[i]); b.HTML != "" {
-			out.Blocks = append(out.Blocks, b)
-		}
-	}
-	for _, b := range open {
-		if !have[b.ID] {
-			out.Blocks = append(out.Blocks, b)
-		}
-	}
-	return out, nil
-}
-
-// draws reports whether a body may be worth a place among the newest ones.
-func draws(b chat.Body) bool {
-	n, ok := b.(chat.Note)
-	return !ok || n.Kind != chat.OfRequest && n.Kind != chat.OfProgress && n.Kind != chat.OfSession
 }

@@ -81,9 +81,9 @@ func CheckLimit(k Kind, to float64) error {
 	case !known(k):
 		return fmt.Errorf("unknown limit %q", k)
 	case math.IsNaN(to) || math.IsInf(to, 0) || to < 0:
-		return fmt.Errorf("a limit of %v makes no sense", to)
+		return fmt.Errorf("the limit %v is not valid", to)
 	case (k == Requests || k == Calls || k == Agents || k == Tokens) && to != math.Trunc(to):
-		return fmt.Errorf("a limit of %v makes no sense: it is a count", to)
+		return fmt.Errorf("the limit %v is not valid: it is a count", to)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (e *LimitError) Error() string {
 func (e *LimitError) text() string {
 	s := fmt.Sprintf("the budget of %s is used up: %s so far", e.Kind.format(e.Limit), e.Kind.format(e.Used))
 	if e.Used < e.Limit {
-		s += ", and what comes next could pass it"
+		s += ", and the next step could exceed it"
 	}
 	return s
 }

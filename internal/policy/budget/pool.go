@@ -34,7 +34,7 @@ type Pool struct {
 }
 
 // ErrWait means that the request may fit after another one in flight is done.
-var ErrWait = errors.New("other requests hold what is left of the budget")
+var ErrWait = errors.New("other requests have reserved the rest of the budget")
 
 const (
 	// minReply is the smallest reply worth asking for, in tokens; usefulReply
@@ -95,7 +95,7 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	}
 	if v := m.Limit(l, USD); v > 0 && (a.Price != nil && m.all.unbounded == 0 || !l.Assumed) {
 		if a.Price == nil || m.all.unbounded > 0 {
-			return Grant{}, fault.NewConfiguration("go on without it, or limit tokens instead",
+			return Grant{}, fault.NewConfiguration("continue without it, or limit tokens instead",
 				"the budget of %s cannot be kept: the cost of a part of this session is not known", USD.format(v))
 		}
 		held := 0.0

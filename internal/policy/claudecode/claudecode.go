@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/unknown"
@@ -43,6 +44,8 @@ type File struct {
 	// Own: it is the person's, and not a project's. Given: it was handed over for this
 	// run, and nothing in it is part of what a folder is trusted with.
 	Own, Given bool
+	// Agreed: the person said that their own file is used, also where it permits something.
+	Agreed bool
 	// Root is the folder of the session; Beside is where the person's own file is.
 	Root, Beside string
 }
@@ -91,7 +94,9 @@ type Settings struct {
 	Servers []string
 	// Sandbox: commands run in a sandbox. Must: without one nothing starts.
 	Sandbox, Must bool
-	Findings      []Finding
+	// Taken is what a file gives that the person agreed to.
+	Taken    Taken
+	Findings []Finding
 	// Problems are the guards that cannot be kept. Each names the file and what to do.
 	Problems []string
 }
@@ -141,15 +146,32 @@ func (s Settings) Idle() []string {
 	return out
 }
 
-// LeftOut returns the keys that permit something, which pawl does not use.
-func (s Settings) LeftOut() []string {
-	var out []string
+// Summary returns in one line which keys of the file are used, and which are not.
+func (s Settings) Summary() string {
+	var used, not, parts []string
+	word := ""
 	for _, f := range s.Findings {
-		if f.Allows {
-			out = append(out, f.Key)
+		switch {
+		case f.Key == "$schema":
+		case f.Use == Used || f.Use == Differently:
+			used = append(used, f.Key)
+		default:
+			not = append(not, f.Key)
+		}
+		if s.File.Own && strings.Contains(f.Note, agree) {
+			word = "; " + agree
 		}
 	}
-	return out
+	if len(used) > 0 {
+		parts = append(parts, "used: "+strings.Join(used, ", "))
+	}
+	if len(not) > 0 {
+		parts = append(parts, "not used: "+strings.Join(not, ", ")+" (pawl doctor says why)")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return s.File.Name + ": " + strings.Join(parts, "; ") + word
 }
 
 // problem records a guard that cannot be kept; key is "" for the whole file.
@@ -173,10 +195,8 @@ func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
 		}
 		k, ok := keys[full]
 		switch {
-		case !ok && (prefix != "" || known.MayGuard(name)):
-			s.problem(full, errors.New("pawl does not know this key, which may forbid something; remove it, or write it in a form that pawl knows (doc/safety.md)"))
 		case !ok:
-			s.Findings = append(s.Findings, Finding{Key: full, Use: Unknown, Note: "pawl has no such setting"})
+			s.unknown(prefix, name, raw)
 		case k.inside:
 			var below map[string]json.RawMessage
 			if err := json.Unmarshal(raw, &below); err != nil {
@@ -190,12 +210,52 @@ func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
 	}
 }
 
+// unknown decides about a key that is not in the table. It stops the start where it is one of
+// an object of guards, resembles a guard, or is about tools, as guards are. Another may
+// be a new switch of Claude Code: it forbids nothing here, and is named where its name
+// could mean that.
+func (s *Settings) unknown(prefix, name string, raw json.RawMessage) {
+	full := prefix + name
+	if prefix != "" || known.Resembles(name) || aboutTools(raw) {
+		s.problem(full, errors.New("pawl does not know this key, which may forbid something; remove it, or write it in a form that pawl knows (doc/safety.md)"))
+		return
+	}
+	s.Findings = append(s.Findings, Finding{Key: full, Use: Unknown, Note: "pawl has no such setting", Guard: known.MayGuard(name)})
+}
+
+// aboutTools reports whether a text in a value is a rule about a tool, or its name.
+func aboutTools(raw json.RawMessage) bool {
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	var text string
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		name, _, _ := strings.Cut(text, "(")
+		_, tool := tools[tool.PlainName(strings.TrimSpace(name))]
+		return tool || strings.HasPrefix(name, "mcp__")
+	case json.Unmarshal(raw, &list) == nil:
+		return slices.ContainsFunc(list, aboutTools)
+	case json.Unmarshal(raw, &object) == nil:
+		for name, value := range object {
+			if quoted, err := json.Marshal(name); err == nil && aboutTools(quoted) || aboutTools(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (s *Settings) key(name string, k key, raw json.RawMessage) {
 	f := Finding{Key: name, Use: k.use, Note: k.note}
-	if s.File.Own && k.own != "" {
-		f.Use, f.Note, f.Allows = Unused, k.own, true
-	} else if k.read != nil {
-		if err := k.read(s, &f, raw); err != nil {
+	read := k.read
+	switch {
+	case s.File.Own && k.agreed != nil && s.File.Agreed:
+		f.Use, f.Note, read = Used, "", k.agreed
+	case s.File.Own && k.agreed != nil && !k.guards:
+		f.Use, f.Note, f.Allows, read = Unused, agree, true, nil
+	}
+	if read != nil {
+		if err := read(s, &f, raw); err != nil {
 			s.problem(name, err)
 			return
 		}

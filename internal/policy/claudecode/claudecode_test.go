@@ -78,7 +78,7 @@ var guards = map[string][][2]string{
 	"permissions.disableBypassPermissionsMode": {{`"disable"`, "refuses yolo"}},
 	"permissions.disableAutoMode":              {{`"disable"`, "refuses auto"}},
 	"disableAutoMode":                          {{`"disable"`, "refuses auto"}},
-	"hooks":                                    {{`{"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "is it safe?"}]}]}`, "named"}},
+	"hooks":                                    {{`{"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "is it safe?"}]}]}`, "named"}},
 	"disabledMcpjsonServers":                   {{`["shop"]`, "server shop"}, {`["shop"]`, "denies mcp__shop__buy "}},
 	"deniedMcpServers":                         {{`[{"serverName": "shop"}]`, "server shop"}},
 	"allowedMcpServers":                        {{`[{"serverName": "shop"}]`, "named"}},
@@ -119,10 +119,20 @@ func TestNoGuardIsDropped(t *testing.T) {
 			}
 		}
 		// A value of another kind is never passed over.
-		if s := Read(with(name, `{"a": [7]}`)); len(s.Problems) == 0 && len(s.Named()) == 0 && len(s.LeftOut()) == 0 {
+		if s := Read(with(name, `{"a": [7]}`)); len(s.Problems) == 0 && len(s.Named()) == 0 && len(leftOut(s)) == 0 {
 			t.Errorf("%s of another kind is passed over: %+v", name, s)
 		}
 	}
+}
+
+// leftOut returns the keys that permit something, which pawl does not use.
+func leftOut(s Settings) (out []string) {
+	for _, f := range s.Findings {
+		if f.Allows {
+			out = append(out, f.Key)
+		}
+	}
+	return out
 }
 
 func kept(s Settings, what string) bool {
@@ -145,7 +155,7 @@ func kept(s Settings, what string) bool {
 	case "named":
 		return len(s.Named()) == 1
 	case "left":
-		return len(s.LeftOut()) == 1 && len(s.Rules) == 0 && s.Mode == ""
+		return len(leftOut(s)) == 1 && len(s.Rules) == 0 && s.Mode == ""
 	}
 	return false
 }
@@ -172,7 +182,7 @@ func TestUnknown(t *testing.T) {
 		`{"permissions": {"forbid": ["Bash"]}}`, `{"sandbox": {"jail": true}}`, `{"sandbox": {"network": {"deny": []}}}`, `{"sandbox": {"credentials": {"x": 1}}}`,
 		`{"permissions": []}`, `{"permissions": {"deny": "Bash"}}`, `{"permissions": {"deny": [7]}}`, `{"permissions": {"defaultMode": "careful"}}`,
 		`{"permissions": {"disableBypassPermissionsMode": "yes"}}`, `{"deniedMcpServers": [{"serverUrl": "https://x/*"}]}`, `{"hooks": []}`, `{`, `[]`, ``,
-		`{"denyAll": true}`, `{"permission": {"deny": ["Bash"]}}`, `{"Permissions": {"deny": ["Bash"]}}`, `{"sandBox": {}}`, `{"hook": {}}`, `{"disabledMcpServers": ["x"]}`,
+		`{"denyTools": ["Bash"]}`, `{"careful": {"about": ["x", "WebFetch(domain:x)"]}}`, `{"quiet": {"Edit": "off"}}`, `{"never": "mcp__shop__buy"}`, `{"permission": {"deny": ["Bash"]}}`, `{"Permissions": {"deny": ["Bash"]}}`, `{"sandBox": {}}`, `{"hook": {}}`, `{"disabledMcpServers": ["x"]}`,
 		`{"hooks": {"Teatime": [{"hooks": [{"command": "x"}]}]}}`, `{"hooks": {"PreTooluse": []}}`, `{"hooks": {"PreToolUse": [{"hoks": []}]}}`,
 		`{"hooks": {"PreToolUse": [{"matchr": "Bash", "hooks": []}]}}`, `{"hooks": {"PreToolUse": [{"hooks": [{"comand": "x"}]}]}}`,
 	} {
@@ -187,6 +197,12 @@ func TestUnknown(t *testing.T) {
 	s := Read(file(`{"colour": "red", "permissions": null}`))
 	if len(s.Problems) > 0 || len(s.Findings) != 1 || len(s.Named()) != 0 {
 		t.Errorf("%+v", s)
+	}
+	// One that may be a new switch is named before anything runs, and stops nothing.
+	for _, text := range []string{`{"disableTeaBreak": true}`, `{"blockedColours": ["red"]}`, `{"denyAll": true}`, `{"excludeWeather": {"in": "Rome"}}`} {
+		if s := Read(file(text)); len(s.Problems) > 0 || len(s.Named()) != 1 {
+			t.Errorf("%s: %+v", text, s)
+		}
 	}
 	// One rule that cannot be kept does not hide the others.
 	s = Read(file(`{"permissions": {"deny": ["Bsh(rm)", "Bash(rm:*)"]}}`))
@@ -221,7 +237,110 @@ func TestOwnFile(t *testing.T) {
 			t.Errorf("%s: %+v", path, s.Rules)
 		}
 	}
-	if len(s.LeftOut()) != 2 || s.Mode != "" {
+	if len(leftOut(s)) != 2 || s.Mode != "" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// Once the person agreed, their own file gives what it says, and no rule permits more than
+// it did: what means something else in pawl is named.
+func TestAgreed(t *testing.T) {
+	f := file(`{"permissions": {
+		"allow": ["Bash(npm run test:*)", "Read(~/notes/**)", "Read(//opt/x)", "Edit(/gen/**)", "WebFetch(domain:go.dev)", "mcp__shop__list", "Skill(review)", "Write",
+			"Bash(echo \"*\")", "Read(a[bc])", "Edit({a,b}/**)", "NotebookEdit", "LSP", "Monitor", "Skill(review x)", "Nonsense", "Bash(a | b)", "Edit(!x)"],
+		"deny": ["Bash(npm run test:prod)"], "defaultMode": "acceptEdits", "additionalDirectories": ["~/other"]},
+		"model": "opus", "env": {"APP_MODE": "test", "ANTHROPIC_API_KEY": "x", "CLAUDE_CODE_X": "1", "OTEL_Y": "z"},
+		"hooks": {"PreToolUse": [{"hooks": [{"command": "guard", "sandbox": "off"}]}]}, "statusLine": {"type": "command", "command": "x"}}`)
+	f.Own, f.Agreed = true, true
+	s := Read(f)
+	want := []string{"bash(npm run test:*)", "read(~/notes/**)", "read(//opt/x)", "edit(//home/me/.claude/gen/**)", "web_fetch(go.dev)", "mcp__shop__list", "skill(review)", "edit"}
+	if got := s.Taken.Allow; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	p := policy(s)
+	if err := p.Add(permission.User, s.Taken.Allow, nil, nil); err != nil || len(s.Problems) > 0 {
+		t.Error(err, s.Problems)
+	}
+	if p.Decide(call("bash npm run test:prod")).Verdict != permission.Deny || p.Decide(call("bash npm run test:unit")).Verdict != permission.Allow {
+		t.Error("a deny does not win")
+	}
+	if s.Taken.Mode != permission.AcceptEdits || s.Taken.Model != "opus" || len(s.Taken.Env) != 1 || s.Taken.Env["APP_MODE"] != "test" || !slices.Equal(s.Taken.Dirs, []string{"~/other"}) {
+		t.Errorf("%+v", s.Taken)
+	}
+	if h := s.Taken.Hooks; len(h) != 1 || h[0].Free || h[0].Command != "guard" {
+		t.Errorf("%+v", h)
+	}
+	for _, part := range []string{"permissions.allow", "used: env, hooks, model", "not used: statusLine"} {
+		if !strings.Contains(s.Summary(), part) {
+			t.Errorf("%s is not in %q", part, s.Summary())
+		}
+	}
+	for _, left := range []string{`Bash(echo "*")`, "Read(a[bc])", "Edit({a,b}/**)", "NotebookEdit", "LSP", "Monitor", "Skill(review x)", "Nonsense", "Bash(a | b)", "Edit(!x)"} {
+		if !slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Key == "permissions.allow" && strings.Contains(f.Note, left) }) {
+			t.Errorf("%s is not named", left)
+		}
+	}
+	// The mode without questions is chosen each time, and a project's file gives nothing.
+	bypass := with("permissions.defaultMode", `"bypassPermissions"`)
+	bypass.Own, bypass.Agreed = true, true
+	if s := Read(bypass); s.Taken.Mode != "" || s.Mode != "" {
+		t.Errorf("%+v", s)
+	}
+	f.Own = false
+	if s := Read(f); len(s.Taken.Allow) > 0 || s.Taken.Model != "" || s.Taken.Mode != "" || s.Taken.Env != nil || s.Taken.Hooks != nil {
+		t.Errorf("%+v", s.Taken)
+	}
+}
+
+// SPEC 16.17: whatever else a file has, the guards beside it hold, or the start is stopped:
+// each key of the table and each event, in a project's file, in the person's own, and in
+// that once they agreed.
+func TestNoGuardIsDroppedBeside(t *testing.T) {
+	const guard = `"permissions": {"deny": ["Bash(rm:*)"]%s}, "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "guard"}]}]%s}`
+	held := 0
+	holds := func(what, text string) {
+		for _, f := range []File{file(text), {Name: "own", Own: true}, {Name: "own", Own: true, Agreed: true}} {
+			f.Text, f.Root, f.Beside = []byte(text), root, beside
+			s := Read(f)
+			if len(s.Problems) > 0 {
+				continue
+			}
+			held++
+			if !kept(s, "denies bash rm -f x") {
+				t.Errorf("%s: the rule does not hold, and nothing is stopped: %s", what, text)
+			}
+			if i := slices.IndexFunc(s.Findings, func(f Finding) bool { return f.Key == "hooks" }); i < 0 || f.Own && !f.Agreed && !s.Findings[i].Guard || f.Agreed && len(hook.Select(s.Taken.Hooks, hook.PreToolUse)) != 1 {
+				t.Errorf("%s: the hook is lost: %+v", what, s)
+			}
+		}
+	}
+	values := []string{"true", "false", `"x"`, `["x"]`, `{"x": "y"}`, "7", "null", `[{"serverName": "x"}]`, `"disable"`, `{"deny": []}`}
+	for name := range keys {
+		below, inside := strings.CutPrefix(name, "permissions.")
+		for _, v := range values {
+			switch {
+			case inside && below != "deny":
+				holds(name, fmt.Sprintf("{"+guard+"}", fmt.Sprintf(", %q: %s", below, v), ""))
+			case !strings.HasPrefix(name, "permissions") && name != "hooks":
+				parts, text := strings.Split(name, "."), v
+				for _, p := range slices.Backward(parts) {
+					text = fmt.Sprintf("%q: %s", p, text)
+					if p != parts[0] {
+						text = "{" + text + "}"
+					}
+				}
+				holds(name, fmt.Sprintf("{"+guard+", %s}", "", "", text))
+			}
+		}
+	}
+	for _, e := range slices.Concat(hook.Events, hook.Elsewhere(), []hook.Event{"Teatime"}) {
+		for _, kind := range []string{"command", "prompt", "agent", "http", "tea"} {
+			if e != hook.PreToolUse {
+				holds(string(e), fmt.Sprintf("{"+guard+"}", "", fmt.Sprintf(`, %q: [{"hooks": [{"type": %q, "command": "x", "prompt": "x", "url": "http://x"}]}]`, e, kind)))
+			}
+		}
+	}
+	if held < 3000 { // the rest is stopped
+		t.Errorf("only %d files were read", held)
 	}
 }

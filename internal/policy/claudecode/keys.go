@@ -16,7 +16,10 @@ import (
 type key struct {
 	use  Use
 	note string
-	own  string // why it is not used in a person's own file, "" if it is
+	// agreed keeps the value of a person's own file that they agreed to. Without their word
+	// such a key is not used there.
+	agreed func(s *Settings, f *Finding, raw json.RawMessage) error
+	guards bool // read is for the person's own file, too: it may have guards
 	// read keeps the value. An error means that it cannot be kept. nil: nothing is kept.
 	read func(s *Settings, f *Finding, raw json.RawMessage) error
 	// inside: it is an object whose keys are in the table, too. Unknown keys in it count
@@ -33,7 +36,6 @@ const (
 	inManaged  = "Claude Code reads it only in managed settings"
 	ownLogin   = "pawl login, or the provider's variables"
 	noProgram  = "pawl runs no program of this kind"
-	ownAllow   = "copy the rules to \"permissions\" of your own configuration: pawl config path"
 	notGranted = "a project cannot permit: allow it with --allow, /permissions or your own configuration"
 )
 
@@ -44,14 +46,14 @@ var keys = func() map[string]key {
 		"permissions":                              {inside: true},
 		"permissions.deny":                         {use: Used, read: rules(permission.Denies)},
 		"permissions.ask":                          {use: Used, read: rules(permission.Asks)},
-		"permissions.allow":                        {use: Unused, note: notGranted, own: ownAllow, read: permits},
-		"permissions.additionalDirectories":        {use: Unused, note: "a project cannot permit: --add-dir", own: "--add-dir", read: permits},
-		"permissions.defaultMode":                  {use: Used, own: "pawl config set mode", read: defaultMode},
+		"permissions.allow":                        {use: Unused, note: notGranted, agreed: allows, read: permits},
+		"permissions.additionalDirectories":        {use: Unused, note: "a project cannot permit: --add-dir", agreed: dirs, read: permits},
+		"permissions.defaultMode":                  {use: Used, agreed: ownMode, read: defaultMode},
 		"permissions.disableBypassPermissionsMode": {use: Used, read: refuses(permission.Yolo)},
 		"permissions.disableAutoMode":              {use: Used, read: refuses(permission.Auto)},
 		"disableAutoMode":                          {use: Used, read: refuses(permission.Auto)},
 
-		"hooks":                      {use: Differently, note: "its hooks run if you trust the folder: pawl hooks list", read: hooks},
+		"hooks":                      {use: Differently, note: "its hooks run if you trust the folder: pawl hooks list", agreed: ownHooks, guards: true, read: hooks},
 		"disableAllHooks":            {use: Unused, note: "hooks that you trust run"},
 		"disabledMcpjsonServers":     {use: Used, read: servers},
 		"deniedMcpServers":           {use: Used, read: deniedServers},
@@ -65,6 +67,9 @@ var keys = func() map[string]key {
 		"agent":                      {use: Unused, note: "its tools are not limited: use --permission-mode and --deny", read: named},
 		"claudeMdExcludes":           {use: Unused, note: "pawl rules lists what is read"},
 		"autoMode":                   {use: Unused, note: "pawl's mode auto asks no model: use permissions.deny", read: named},
+
+		"model": {use: Unused, note: inConfig, agreed: ownModel},
+		"env":   {use: Unused, note: "set the variables in your shell", agreed: ownEnv},
 
 		"sandbox":                                      {inside: true},
 		"sandbox.enabled":                              {use: Used, read: func(s *Settings, _ *Finding, raw json.RawMessage) error { return flag(raw, &s.Sandbox) }},
@@ -88,19 +93,18 @@ var keys = func() map[string]key {
 		"sandbox.network.strictAllowlist":              {use: Unused, note: "pawl asks about each host, and denies it where nobody is there", read: named},
 	}
 	for note, names := range map[string]string{
-		"pawl asks about each host":       "sandbox.network.allowUnixSockets sandbox.network.allowAllUnixSockets sandbox.network.allowLocalBinding sandbox.network.allowMachLookup sandbox.network.httpProxyPort sandbox.network.socksProxyPort sandbox.network.tlsTerminate",
-		"pawl has its own sandbox":        "sandbox.ignoreViolations sandbox.excludedCommands sandbox.enableWeakerNetworkIsolation sandbox.enableWeakerNestedSandbox sandbox.ripgrep sandbox.bwrapPath sandbox.socatPath sandbox.enabledPlatforms sandbox.allowAppleEvents",
-		inManaged:                         "sandbox.network.allowManagedDomainsOnly allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly allowedChannelPlugins strictKnownMarketplaces blockedMarketplaces pluginSuggestionMarketplaces strictPluginOnlyCustomization pluginTrustMessage parentSettingsBehavior channelsEnabled forceRemoteSettingsRefresh wslInheritsWindowsSettings disableAgentView managedMcpServers allowAllClaudeAiMcps claudeMd policyHelper disableSideloadFlags sshConfigs sshHostAllowlist browserExternalPageTools disableBrowserExternalNavigation disableMobileSimulatorTools requireCoworkFullVmSandbox requiredMinimumVersion requiredMaximumVersion processWrapper",
-		inConfig:                          "model modelOverrides effortLevel alwaysThinkingEnabled fallbackModel advisorModel cleanupPeriodDays autoCompactEnabled autoMemoryEnabled autoMemoryDirectory fileCheckpointingEnabled teammateDefaultModel",
-		"set the variables in your shell": "env",
-		inScreen:                          "statusLine subagentStatusLine outputStyle theme tui viewMode editorMode vimInsertModeRemaps spinnerVerbs spinnerTipsEnabled spinnerTipsOverride terminalProgressBarEnabled showTurnDuration showThinkingSummaries prefersReducedMotion syntaxHighlightingDisabled verbose wheelScrollAccelerationEnabled autoScrollEnabled axScreenReader footerLinksRegexes prUrlTemplate emojiCompletionEnabled diffTool externalEditorContext showClearContextOnPlanAccept companyAnnouncements language preferredNotifChannel awaySummaryEnabled",
-		asked:                             "enableAllProjectMcpServers enabledMcpjsonServers skipDangerousModePermissionPrompt askUserQuestionTimeout useAutoModeDuringPlan permissionExplainerEnabled",
-		noProgram:                         "fileSuggestion otelHeadersHelper",
-		ownLogin:                          "apiKeyHelper awsCredentialExport awsAuthRefresh gcpAuthRefresh forceLoginMethod forceLoginOrgUUID forceLoginGatewayUrl",
-		"pawl plugin installs plugins":    "enabledPlugins extraKnownMarketplaces skippedMarketplaces skippedPlugins pluginConfigs",
-		"write it into AGENTS.md":         "attribution includeCoAuthoredBy includeGitInstructions",
-		"":                                "$schema",
-		noSuch:                            "autoUpdatesChannel minimumVersion plansDirectory respectGitignore fastMode fastModePerSessionOptIn feedbackSurveyRate skipWebFetchPreflight teammateMode worktree defaultShell disableDeepLinkRegistration voiceEnabled voice skillListingMaxDescChars skillListingBudgetFraction respondToBashCommands disableBundledSkills agentPushNotifEnabled disableArtifact enableArtifact disableClaudeAiConnectors disableRemoteControl disableWorkflows inputNeededNotifEnabled remoteControlAtStartup workflowKeywordTriggerEnabled workflowSizeGuideline autoConnectIde autoInstallIdeExtension",
+		"pawl asks about each host":    "sandbox.network.allowUnixSockets sandbox.network.allowAllUnixSockets sandbox.network.allowLocalBinding sandbox.network.allowMachLookup sandbox.network.httpProxyPort sandbox.network.socksProxyPort sandbox.network.tlsTerminate",
+		"pawl has its own sandbox":     "sandbox.ignoreViolations sandbox.excludedCommands sandbox.enableWeakerNetworkIsolation sandbox.enableWeakerNestedSandbox sandbox.ripgrep sandbox.bwrapPath sandbox.socatPath sandbox.enabledPlatforms sandbox.allowAppleEvents",
+		inManaged:                      "sandbox.network.allowManagedDomainsOnly allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly allowedChannelPlugins strictKnownMarketplaces blockedMarketplaces pluginSuggestionMarketplaces strictPluginOnlyCustomization pluginTrustMessage parentSettingsBehavior channelsEnabled forceRemoteSettingsRefresh wslInheritsWindowsSettings disableAgentView managedMcpServers allowAllClaudeAiMcps claudeMd policyHelper disableSideloadFlags sshConfigs sshHostAllowlist browserExternalPageTools disableBrowserExternalNavigation disableMobileSimulatorTools requireCoworkFullVmSandbox requiredMinimumVersion requiredMaximumVersion processWrapper",
+		inConfig:                       "modelOverrides effortLevel alwaysThinkingEnabled fallbackModel advisorModel cleanupPeriodDays autoCompactEnabled autoMemoryEnabled autoMemoryDirectory fileCheckpointingEnabled teammateDefaultModel",
+		inScreen:                       "statusLine subagentStatusLine outputStyle theme tui viewMode editorMode vimInsertModeRemaps spinnerVerbs spinnerTipsEnabled spinnerTipsOverride terminalProgressBarEnabled showTurnDuration showThinkingSummaries prefersReducedMotion syntaxHighlightingDisabled verbose wheelScrollAccelerationEnabled autoScrollEnabled axScreenReader footerLinksRegexes prUrlTemplate emojiCompletionEnabled diffTool externalEditorContext showClearContextOnPlanAccept companyAnnouncements language preferredNotifChannel awaySummaryEnabled",
+		asked:                          "enableAllProjectMcpServers enabledMcpjsonServers skipDangerousModePermissionPrompt askUserQuestionTimeout useAutoModeDuringPlan permissionExplainerEnabled",
+		noProgram:                      "fileSuggestion otelHeadersHelper",
+		ownLogin:                       "apiKeyHelper awsCredentialExport awsAuthRefresh gcpAuthRefresh forceLoginMethod forceLoginOrgUUID forceLoginGatewayUrl",
+		"pawl plugin installs plugins": "enabledPlugins extraKnownMarketplaces skippedMarketplaces skippedPlugins pluginConfigs",
+		"write it into AGENTS.md":      "attribution includeCoAuthoredBy includeGitInstructions",
+		"":                             "$schema",
+		noSuch:                         "autoUpdatesChannel minimumVersion plansDirectory respectGitignore fastMode fastModePerSessionOptIn feedbackSurveyRate skipWebFetchPreflight teammateMode worktree defaultShell disableDeepLinkRegistration voiceEnabled voice skillListingMaxDescChars skillListingBudgetFraction respondToBashCommands disableBundledSkills agentPushNotifEnabled disableArtifact enableArtifact disableClaudeAiConnectors disableRemoteControl disableWorkflows inputNeededNotifEnabled remoteControlAtStartup workflowKeywordTriggerEnabled workflowSizeGuideline autoConnectIde autoInstallIdeExtension",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			out[name] = key{use: Unused, note: note}
@@ -337,7 +341,7 @@ func hooks(s *Settings, f *Finding, raw json.RawMessage) error {
 		}
 	}
 	if s.File.Own && len(all) > 0 {
-		f.Use, f.Note = Unused, `copy "hooks" to your own configuration: pawl config path`
+		f.Use, f.Note = Unused, agree
 	}
 	if f.Guard = len(lost) > 0; f.Guard {
 		f.Note = "these are not run: " + strings.Join(lost, ", ") + "; " + f.Note

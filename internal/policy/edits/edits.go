@@ -283,16 +283,19 @@ func (s *Seen) judge(w tool.Span, blind bool) (string, []tool.Span) {
 		need = append(need, span(g))
 		said = append(said, g.String())
 	}
-	why := "were not shown"
+	what, why, it := "lines", "were not shown", "them"
+	if len(gaps) == 1 && gaps[0].From == gaps[0].To {
+		what, why, it = "line", "was not shown", "it"
+	}
 	if !same && f.Last != "" {
-		why = "were not shown since the file changed"
+		why += " since the file changed"
 	}
 	if blind {
-		return fmt.Sprintf("write would replace all of %s, and lines %s %s: read them first, or use edit",
-			w.Path, strings.Join(said, ", "), why), need
+		return fmt.Sprintf("write would replace all of %s, and %s %s %s: read %s first, or use edit",
+			w.Path, what, strings.Join(said, ", "), why, it), need
 	}
-	return fmt.Sprintf("lines %s of %s %s: line numbers may have moved, so look at them first",
-		strings.Join(said, ", "), w.Path, why), need
+	return fmt.Sprintf("%s %s of %s %s: line numbers may have moved, so look at %s first",
+		what, strings.Join(said, ", "), w.Path, why, it), need
 }
 
 func (l lines) String() string {

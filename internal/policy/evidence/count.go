@@ -41,7 +41,7 @@ func Count(line, output string, env ...string) Tests {
 			t.Wrapped = true
 			return t
 		}
-		return Tests{None: "its exit code is not that of a check"}
+		return Tests{None: "its exit code is not a check's"}
 	}
 	known, compiled := formsOf(last, env), last.Proof
 	for _, c := range before {
@@ -50,7 +50,7 @@ func Count(line, output string, env ...string) Tests {
 		}
 		k, ok := command.CheckOf(c)
 		if !ok || k.Proof == command.Wraps || k.Output == command.ScriptsOutput {
-			return Tests{None: "other commands of the line print too, so its output proves no test"}
+			return Tests{None: "other commands of the line also print, so its output proves no test"}
 		}
 		known = slices.Concat(known, formsOf(k, env))
 		compiled = max(compiled, k.Proof)
@@ -102,7 +102,7 @@ func ofScripts(lines []string, scripts []string) Tests {
 		before, last, ok := command.LastCheck(s, "/")
 		switch {
 		case !command.OnlyAnd(s):
-			return Tests{None: "its script hides the exit code of what it runs: " + s}
+			return Tests{None: "its script hides an exit code: " + s}
 		case !ok || last.Proof == command.Wraps:
 			t := tally(lines, everyForm)
 			t.Wrapped = true
@@ -132,7 +132,7 @@ func tally(lines []string, forms []form) Tests {
 	}
 	switch {
 	case sum.failed > 0:
-		return Tests{None: "its output tells of failures, whatever its exit code", Passed: sum.passed}
+		return Tests{None: "its output shows failures, whatever its exit code", Passed: sum.passed}
 	case sum.passed > 0:
 		return Tests{Ran: sum.passed, Passed: sum.passed}
 	case sum.unclear:

@@ -74,7 +74,7 @@ func (f *Fold) elsewhere(line string) string {
 	}
 	dir := last.Command.Dir
 	if !dir.Known {
-		return "it cannot be told in which folder it ran"
+		return "the folder in which it ran is unknown"
 	}
 	at := dir.Text
 	in, others := last.Looked()

@@ -80,6 +80,9 @@ type Report struct {
 	Denials []event.Blocked
 	// Git is what the turn left in git and did not change in the workspace: see event.Ended.
 	Git []event.GitFile
+	// Obeyed is which of the changed files somebody runs or obeys by itself, as event.Ended
+	// says.
+	Obeyed []event.Obeyed
 }
 
 // Changed returns the files that were changed, except by pawl's own checks.
@@ -101,6 +104,7 @@ type Fold struct {
 	turn     bool // a turn is running
 	checking bool // one of pawl's checks is running
 	files    []File
+	places   map[string]int // of files, by path: a turn may change 100,000
 	checks   []Check
 	why      string
 	attempts int
@@ -110,6 +114,7 @@ type Fold struct {
 	changes  int
 	denials  []event.Blocked
 	git      []event.GitFile
+	obeyed   []event.Obeyed
 	open     map[string]*writing // calls without a result
 	mine     []string            // files of the turn that a person's running command changed
 
@@ -141,7 +146,7 @@ func (f *Fold) Apply(e event.Event) {
 		}
 		f.asked = b.Source == event.Autofix
 	case event.Ended:
-		f.turn, f.checking, f.open, f.git = false, false, nil, b.Git
+		f.turn, f.checking, f.open, f.git, f.obeyed = false, false, nil, b.Git, b.Obeyed
 	case event.CallAsked:
 		if f.open == nil {
 			f.open = map[string]*writing{}
@@ -202,15 +207,18 @@ func (f *Fold) change(b event.FileChanged) {
 	case !f.checking:
 		f.changed()
 	}
-	i := slices.IndexFunc(f.files, func(x File) bool { return x.Path == b.Path })
-	if i >= 0 && b.Tool == person && !f.files[i].product {
+	i, known := f.places[b.Path]
+	if known && b.Tool == person && !f.files[i].product {
 		f.mine = append(f.mine, b.Path)
 	}
-	if i < 0 {
+	if !known {
 		if b.Tool == person {
 			return // the person's own, and not a file that the turn changed
 		}
-		i = len(f.files)
+		if i = len(f.files); f.places == nil {
+			f.places = map[string]int{}
+		}
+		f.places[b.Path] = i
 		f.files = append(f.files, File{Path: b.Path, Before: b.Before, Mode: b.ModeBefore, ByCheck: f.checking, product: f.checking || w != nil})
 	}
 	x := &f.files[i]
@@ -374,7 +382,7 @@ func readOnly(line string) bool {
 func (f *Fold) Report() Report {
 	g := *f
 	g.checks = f.explained()
-	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials}
+	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials, Obeyed: f.obeyed}
 	for _, x := range f.files {
 		if x.Before != x.After {
 			r.Files = append(r.Files, x)

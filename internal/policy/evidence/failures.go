@@ -20,8 +20,9 @@ type Failure struct {
 	Otherwise bool `json:"otherwise,omitempty"`
 }
 
-// Open reports whether the failure may be the turn's doing.
-func (x Failure) Open() bool { return !x.Before && x.Unrun == "" }
+// Open reports whether the failure may be the turn's doing. A test that was running when the
+// time was over is known to hang only if it ended before the turn.
+func (x Failure) Open() bool { return !x.Before && x.Unrun == "" && (x.Compared || !x.Hangs) }
 
 // Unsettled reports whether a comparison could tell more.
 func (x Failure) Unsettled() bool { return !x.Compared && !x.Sure }
@@ -64,9 +65,9 @@ func (f *Fold) explained() []Check {
 			x := &c.Failures[j]
 			for _, b := range f.past {
 				if b.Why == "" && c.Own && (b.Of == c.Command && len(b.Units) == 0 || slices.Contains(b.Units, x.Unit)) {
-					x.Compared = true
 					x.Before = x.Before || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return Failure{Failure: o}.key() == x.key() })
 					x.Otherwise = !x.Before && x.Name != "" && (x.Otherwise || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return o.Unit == x.Unit && o.Name == x.Name }))
+					x.Compared = x.Compared || !b.Stopped || x.Before || x.Otherwise
 				}
 			}
 			if x.Compared && !x.Before && !x.Sure {
@@ -79,9 +80,9 @@ func (f *Fold) explained() []Check {
 
 // outcome describes a check that ran, with what it shows.
 func (c Check) outcome() string {
-	s := fmt.Sprintf("%s, exit code %d", c.Command, c.Exit)
+	s := fmt.Sprintf("%s, exit code %d", short(c.Command), c.Exit)
 	if c.Why != "" {
-		s = c.Command + ": " + c.Why
+		s = short(c.Command) + ": " + c.Why
 	}
 	return s + c.details()
 }

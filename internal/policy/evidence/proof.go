@@ -54,7 +54,13 @@ func (r Report) Reason() string {
 	case r.Verified == nil && r.Unverified == "":
 		return nothingRan
 	case r.Verified == nil:
-		return r.Unverified
+		var passed []string
+		for _, c := range r.Checks { // of the model's, where none of pawl's own decides
+			if c.OK && !c.Own && !strings.HasPrefix(r.Unverified, short(c.Command)+":") {
+				passed = append(passed, short(c.Command))
+			}
+		}
+		return r.Unverified + list("passed", passed)
 	}
 	var failed, passed []string
 	for _, c := range r.Checks {
@@ -62,7 +68,7 @@ func (r Report) Reason() string {
 		case c.Failed() && (c.Own || c.Command == r.Verified.Command):
 			failed = append(failed, c.outcome())
 		case c.OK && c.Own:
-			passed = append(passed, c.Command)
+			passed = append(passed, short(c.Command))
 		}
 	}
 	s := strings.Join(failed, "; ")
@@ -82,6 +88,15 @@ func (r Report) Reason() string {
 		s += fmt.Sprintf(", after %d attempts to fix it", r.Attempts)
 	}
 	return s + r.changedTests()
+}
+
+// short cuts a long command line in the middle of a sentence.
+func short(line string) string {
+	const most = 100
+	if r := []rune(line); len(r) > most {
+		return string(r[:most]) + " …"
+	}
+	return line
 }
 
 // names returns the names of pawl's own checks of the whole that are like the deciding

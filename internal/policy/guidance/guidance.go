@@ -14,13 +14,17 @@ import (
 const (
 	OwnRules    = ".pawl/rules.md"
 	LegacyRules = ".agent/rules.md" // where a project has no other rules
-	Settings    = ".pawl/config.json"
-	Servers     = ".mcp.json"
+	// LocalRules are a person's own for a folder, beside its rules.
+	LocalRules = "CLAUDE.local.md"
+	Settings   = ".pawl/config.json"
+	Servers    = ".mcp.json"
 )
 
 var (
 	// Rules are the rules of a folder: the first that exists.
-	Rules = []string{"AGENTS.md", "CLAUDE.md"}
+	Rules = []string{"AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md"}
+	// RuleFolders have rules in files of their own, some only for files that match.
+	RuleFolders = []string{".claude/rules", ".cursor/rules"}
 	// Texts are the folders of skills and commands.
 	Texts = []string{".pawl", ".agents", ".claude"}
 	// Agents are the folders of kinds of agents.
@@ -32,7 +36,7 @@ var (
 // Names returns the first part of each path, once.
 func Names() []string {
 	var out []string
-	for _, p := range slices.Concat(Rules, []string{OwnRules, LegacyRules, Settings, Servers}, Texts, Agents, Hooks) {
+	for _, p := range slices.Concat(Rules, []string{LocalRules, OwnRules, LegacyRules, Settings, Servers}, RuleFolders, Texts, Agents, Hooks) {
 		if first, _, _ := strings.Cut(p, "/"); !slices.Contains(out, first) {
 			out = append(out, first)
 		}

@@ -23,7 +23,7 @@ const Why = "hint."
 
 // The numbers of SPEC 4.13.
 const (
-	exploring = 4    // exploratory calls in a row
+	exploring = 4    // replies in a row with exploratory calls only: calls side by side are one step
 	searching = 3    // searches in a row that found nothing
 	slicing   = 3    // slices of one file
 	oneRead   = 1200 // lines that one read can show: larger files need slices
@@ -51,7 +51,8 @@ type Fold struct {
 	turn          bool
 	given         map[string]bool // kinds of hints that were given in this turn
 	calls         []llm.Call      // without a result yet, in order
-	exploreStreak int             // exploratory calls in a row
+	exploreStreak int             // replies in a row that only explored
+	explored      bool            // the latest reply counts in it already
 	emptySearches int             // searches in a row that found nothing
 	slicesRead    map[string][]lines
 	latest        string // the file that was read last in a slice
@@ -83,6 +84,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Compacted:
 		f.slicesRead = nil // what they showed may be gone from the window
 	case event.Replied:
+		f.explored = false
 		f.calls = append(f.calls, b.Reply.Message.Calls()...)
 	case event.CallDone:
 		if len(f.calls) > 0 {
@@ -109,7 +111,9 @@ func (f *Fold) Due() []event.Noted {
 func (f *Fold) done(c llm.Call, d event.CallDone) {
 	switch d.Does {
 	case tool.Read, tool.Search:
-		f.exploreStreak++
+		if !f.explored {
+			f.exploreStreak, f.explored = f.exploreStreak+1, true
+		}
 	case tool.Note:
 	default:
 		f.exploreStreak = 0
@@ -175,7 +179,7 @@ func (f *Fold) explore() string {
 	if !f.agent || f.exploreStreak < exploring {
 		return ""
 	}
-	return fmt.Sprintf("%d exploratory calls in a row. The agent tool explores in a context of its own and gives back only what it found.", f.exploreStreak)
+	return fmt.Sprintf("%d steps in a row only explored. The agent tool explores in a context of its own and gives back only what it found.", f.exploreStreak)
 }
 
 func (f *Fold) search() string {
@@ -190,14 +194,14 @@ func (f *Fold) slices() string {
 	if len(ps) < slicing {
 		return ""
 	}
-	from, to := ps[0].from, 0
+	from, to, read := ps[0].from, 0, 0
 	for _, l := range ps {
 		if l.to <= 0 {
 			return "" // its length is not known
 		}
-		from, to = min(from, l.from), max(to, l.to)
+		from, to, read = min(from, l.from), max(to, l.to), read+l.to-l.from+1
 	}
-	if to-from >= oneRead {
+	if to-from >= oneRead || read*2 <= to-from { // or most of it was not wanted
 		return ""
 	}
 	name := strings.Map(func(r rune) rune {

@@ -55,6 +55,25 @@ func (x *turn) call(tool, args string, d event.CallDone) string {
 	return strings.Join(said, "\n")
 }
 
+// SPEC 4.13: calls that were asked for side by side are one step.
+func TestExploreSideBySide(t *testing.T) {
+	x := begin(t, "read", "grep", "agent")
+	for step := 1; step <= 4; step++ {
+		r := llm.Reply{Message: llm.Message{Role: llm.Assistant}}
+		for i := range 5 {
+			r.Message.Parts = append(r.Message.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.Call{ID: fmt.Sprint(i), Name: "read", Args: json.RawMessage(`{}`)}})
+		}
+		x.apply(event.Replied{Reply: r})
+		for i := range 5 {
+			x.apply(event.CallDone{ID: fmt.Sprint(i), Tool: "read", Outcome: event.OK})
+		}
+		due := x.f.Due()
+		if want := step == 4; (len(due) == 1) != want || want && !strings.Contains(due[0].Text, "4 steps in a row") {
+			t.Errorf("step %d: %v", step, due)
+		}
+	}
+}
+
 // SPEC 4.13: the 4th exploratory call in a row suggests the agent tool, where
 // there is one; once a turn.
 func TestExplore(t *testing.T) {
@@ -129,6 +148,7 @@ func TestSlices(t *testing.T) {
 		"compacted": func(x *turn) { x.apply(event.Compacted{}) },
 		"whole":     func(x *turn) { x.call("read", `{"files":[{"path":"a.go"}]}`, event.CallDone{}) },
 		"far":       func(x *turn) { slice(x, "a.go", 5000, 5100) },
+		"apart":     func(x *turn) { slice(x, "a.go", 700, 750) },
 		"failed": func(x *turn) {
 			x.call("read", `{"files":[{"path":"a.go","from":9,"to":10}]}`, event.CallDone{Outcome: event.Failed})
 			x.apply(event.FileChanged{Path: "a.go"})

@@ -31,6 +31,8 @@ type Input struct {
 	Type    string `json:"notification_type,omitempty"`
 	Active  *bool  `json:"stop_hook_active,omitempty"`
 	Last    string `json:"last_assistant_message,omitempty"`
+	Agent   string `json:"agent_type,omitempty"`
+	Error   string `json:"error,omitempty"` // of PostToolUseFailure
 }
 
 // Names returns the names of a tool for hooks; hooks are told the first one.

@@ -26,16 +26,19 @@ type Event string
 
 // The events, as Claude Code names them.
 const (
-	PreToolUse        Event = "PreToolUse"
-	PostToolUse       Event = "PostToolUse"
-	UserPromptSubmit  Event = "UserPromptSubmit"
-	SessionStart      Event = "SessionStart"
-	SessionEnd        Event = "SessionEnd"
-	Stop              Event = "Stop"
-	SubagentStop      Event = "SubagentStop"
-	PreCompact        Event = "PreCompact"
-	Notification      Event = "Notification"
-	PermissionRequest Event = "PermissionRequest"
+	PreToolUse  Event = "PreToolUse"
+	PostToolUse Event = "PostToolUse"
+	// PostToolUseFailure is PostToolUse of a call that failed.
+	PostToolUseFailure Event = "PostToolUseFailure"
+	UserPromptSubmit   Event = "UserPromptSubmit"
+	SessionStart       Event = "SessionStart"
+	SessionEnd         Event = "SessionEnd"
+	Stop               Event = "Stop"
+	SubagentStart      Event = "SubagentStart"
+	SubagentStop       Event = "SubagentStop"
+	PreCompact         Event = "PreCompact"
+	Notification       Event = "Notification"
+	PermissionRequest  Event = "PermissionRequest"
 )
 
 // FailsClosed reports whether a failed hook of the event denies.
@@ -93,7 +96,7 @@ func Read(e Event, r Ran) Answer {
 	case r.Failed != "":
 		return broken(e, r, r.Failed)
 	case r.Exit == 2 && e.blocks():
-		return Answer{Verdict: permission.Deny, Reason: words(string(r.Err), "the hook says no")}
+		return Answer{Verdict: permission.Deny, Reason: words(string(r.Err), "the hook denied it")}
 	case r.Exit != 0:
 		return broken(e, r, fmt.Sprintf("it ended with exit code %d: %s", r.Exit, words(string(r.Err), "no words")))
 	case r.Cut || len(r.Out) > maxOut:
@@ -108,9 +111,9 @@ func Read(e Event, r Ran) Answer {
 	case out[0] != '{':
 		// Plain text. A decision after other output would be missed.
 		if e.FailsClosed() && bytes.ContainsAny(out, "{}") {
-			return broken(e, r, "its answer is JSON with something before it")
+			return broken(e, r, "its answer has text before the JSON")
 		}
-		if e == UserPromptSubmit || e == SessionStart {
+		if e == UserPromptSubmit || e == SessionStart || e == SubagentStart {
 			return Answer{Verdict: permission.Allow, Context: words(string(out), "")}
 		}
 		return Answer{Verdict: permission.Allow, PersonMessage: words(string(out), "")}
@@ -221,7 +224,7 @@ func parse(e Event, out []byte) (a Answer, why string) {
 		}
 	}
 	if a.Verdict == permission.Deny && a.Reason == "" {
-		a.Reason = "the hook says no"
+		a.Reason = "the hook denied it"
 	}
 	return a, ""
 }

@@ -17,7 +17,11 @@ import (
 type Rule struct {
 	Event   Event
 	Matcher string
-	Command string
+	Command string // for people, if Prompt is set
+	// Prompt, if set, is what the model is asked, in place of a command.
+	Prompt string
+	// Async: nothing waits for it, and it decides nothing.
+	Async bool
 	// Timeout is the longest it may run: its own, or that of its event.
 	Timeout time.Duration
 	// Free: it has "sandbox": "off". Only a person's own hook may.
@@ -39,7 +43,7 @@ type Rule struct {
 
 // Events are the events that pawl supports, in the order of a session.
 var Events = []Event{
-	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, Notification, PreCompact, SubagentStop, Stop, SessionEnd,
+	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, Notification, PreCompact, SubagentStart, SubagentStop, Stop, SessionEnd,
 }
 
 // elsewhere are the events of Claude Code that pawl does not have, and whether a hook of
@@ -47,7 +51,7 @@ var Events = []Event{
 var elsewhere = map[Event]bool{
 	"PostToolBatch": true, "UserPromptExpansion": true, "PreModelSwitch": true, "TeammateIdle": true, "TaskCreated": true, "TaskCompleted": true,
 	"Elicitation": true, "ElicitationResult": true, "ConfigChange": true, "WorktreeCreate": true,
-	"PostToolUseFailure": false, "StopFailure": false, "SubagentStart": false, "PostCompact": false, "PostModelSwitch": false, "PermissionDenied": false,
+	"StopFailure": false, "PostCompact": false, "PostModelSwitch": false, "PermissionDenied": false,
 	"Setup": false, "WorktreeRemove": false, "InstructionsLoaded": false, "CwdChanged": false, "FileChanged": false, "DirectoryAdded": false, "MessageDisplay": false,
 }
 
@@ -92,8 +96,8 @@ func (e Event) timeout() time.Duration {
 var (
 	matcherKeys = unknown.Keys{Guards: []string{"matcher", "hooks"}, Others: []string{"description"}}
 	hookKeys    = unknown.Keys{
-		Guards: []string{"type", "command", "timeout", "sandbox", "cwd", "async", "if"},
-		Others: []string{"url", "headers", "allowedEnvVars", "prompt", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name"},
+		Guards: []string{"type", "command", "prompt", "timeout", "sandbox", "cwd", "async", "if"},
+		Others: []string{"url", "headers", "allowedEnvVars", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name"},
 	}
 )
 
@@ -113,6 +117,7 @@ func (e Event) known() error {
 type entry struct {
 	Type    string  `json:"type"`
 	Command string  `json:"command"`
+	Prompt  string  `json:"prompt"`
 	URL     string  `json:"url"`
 	Timeout float64 `json:"timeout"` // seconds
 	Sandbox string  `json:"sandbox"`
@@ -175,8 +180,11 @@ func (r *Rule) read(raw json.RawMessage) error {
 	if err := hookKeys.Every("the hook "+r.Name, maps.Keys(keys)); err != nil {
 		return err
 	}
-	r.Command, r.Free, r.Apart = e.Command, e.Sandbox == "off", e.Cwd == "apart"
+	r.Command, r.Free, r.Apart, r.Async = e.Command, e.Sandbox == "off", e.Cwd == "apart", e.Async
 	r.Timeout = r.Event.timeout()
+	if e.Type == "prompt" {
+		r.Timeout = judging
+	}
 	if e.Timeout > 0 {
 		r.Timeout = min(time.Duration(min(e.Timeout, longest.Seconds())*float64(time.Second)), longest)
 	}
@@ -185,18 +193,22 @@ func (r *Rule) read(raw json.RawMessage) error {
 		r.InactiveBecause = "pawl has no event of this name"
 	case !r.Event.FailsClosed() && !readable(r.Matcher): // before a tool it then runs for each call
 		r.InactiveBecause = fmt.Sprintf("its matcher %q cannot be read", r.Matcher)
+	case e.Type == "prompt" && (!r.Event.blocks() || e.Async):
+		r.InactiveBecause = "it asks the model for a decision, and there is none here"
+	case e.Type == "prompt" && strings.TrimSpace(e.Prompt) == "":
+		r.InactiveBecause = "it has no prompt"
+	case e.Type == "prompt":
+		r.Prompt, r.Command, r.Free, r.Apart = e.Prompt, "ask the model: "+shown(e.Prompt), false, false
 	case e.Type != "" && e.Type != "command":
-		r.InactiveBecause = fmt.Sprintf("it is of the type %q, and pawl runs commands", e.Type)
+		r.InactiveBecause = fmt.Sprintf("it is of the type %q, and pawl runs commands and prompts", e.Type)
 	case strings.TrimSpace(e.Command) == "":
 		r.InactiveBecause = "it has no command"
 	case e.Cwd != "" && e.Cwd != "project" && e.Cwd != "apart":
 		r.InactiveBecause = fmt.Sprintf("its cwd is %q: use project or apart", e.Cwd)
-	case e.Async && r.Event.blocks():
-		r.InactiveBecause = "it is async, and what it says would come too late"
 	case e.If != "" && !r.Event.FailsClosed(): // before a tool it then runs for more calls
 		r.InactiveBecause = `it has an "if", which pawl does not read`
 	}
-	if r.Command == "" {
+	if r.Command == "" { // then it is not run
 		if r.Command = e.URL; r.Command == "" {
 			r.Command = string(raw)
 		}
@@ -213,7 +225,7 @@ func Select(rules []Rule, e Event, names ...string) []Rule {
 			continue
 		}
 		if !slices.ContainsFunc(out, func(o Rule) bool {
-			return o.Command == r.Command && o.Free == r.Free && o.Apart == r.Apart && o.Root == r.Root
+			return o.Command == r.Command && o.Prompt == r.Prompt && o.Async == r.Async && o.Free == r.Free && o.Apart == r.Apart && o.Root == r.Root
 		}) {
 			out = append(out, r)
 		}

@@ -13,9 +13,6 @@ import (
 // Check is what is known of a call that runs one of the project's checks.
 type Check struct {
 	Command string
-	// Configured: a person's configuration names the command, so it counts as one of
-	// the project's checks, whatever it is.
-	Configured bool
 	// NamedByPerson: the person named the command for this run, and its definition has
 	// not changed since. It needs no other consent, except in plan mode, where
 	// nothing runs.

@@ -16,7 +16,7 @@ import (
 // Decision.Narrow.
 func (p *Policy) Child(readOnly bool) *Policy {
 	q := *p
-	q.rules, q.ignored, q.checks = slices.Clone(p.rules), slices.Clone(p.ignored), slices.Clone(p.checks)
+	q.rules, q.ignored = slices.Clone(p.rules), slices.Clone(p.ignored)
 	q.changed, q.turn = maps.Clone(p.changed), event.Routed{}
 	q.parentLimits, q.limits = append(slices.Clip(p.parentLimits), p.limits...), nil
 	q.cfg.Mode, q.mode = p.mode.Child(readOnly), p.mode.Child(readOnly)

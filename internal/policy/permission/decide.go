@@ -111,7 +111,7 @@ func (p *Policy) decide(c Call) Decision {
 	cmds, err := p.commands(c.Footprint)
 	switch {
 	case errors.Is(err, shellsyntax.ErrForkBomb):
-		d, _ := refusal("it would start itself over and over until the machine stops")
+		d, _ := refusal("it would start itself again and again until the machine stops")
 		return d
 	case err != nil: // it may run anything
 		cmds = []shellsyntax.Command{{Words: []shellsyntax.Word{{Text: c.Footprint.Shell}}, Code: true}}
@@ -288,6 +288,10 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	if out.Confine.Level == process.Workspace && p.mode.on(doChange) == Ask {
 		out.Confine.Asks, out.Changes = started.asks(), strings.Join(started.patterns, ", ")
 	}
+	if program := p.plantedFor(out); program != "" {
+		out.Verdict, out.By, out.Reason, out.CanAlways = Ask, "sandbox", "it runs "+program+" of the workspace, and nothing confines it", false
+		return out
+	}
 	if out.Verdict != Ask {
 		out.CanAlways = out.Changes != "" && started.always
 		return out
@@ -403,7 +407,7 @@ func (r Rule) told() string {
 func (p *Policy) byMode(u unit, ask Decision) Decision {
 	switch {
 	case u.unparsed && !u.held:
-		ask.By, ask.Reason = "syntax", "its command line cannot be parsed, so what it would do cannot be told"
+		ask.By, ask.Reason = "syntax", "its command line cannot be parsed, so its effect is unknown"
 		return ask
 	case u.unconfined && (!p.mode.Free() || p.cfg.Sandbox.Configured):
 		ask.By = "sandbox"
@@ -428,7 +432,7 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case writeUnit:
 		ok = ok || is(doEdit)
 	case commandUnit:
-		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && (p.configured(u.cmd) || p.trusted && u.check && len(command.Executing(u.cmd)) == 0) && !p.redefined(definitions...)
+		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && p.trusted && u.check && len(command.Executing(u.cmd)) == 0 && !p.redefined(definitions...)
 	}
 	switch ask.By = "mode"; {
 	case ok:

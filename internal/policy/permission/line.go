@@ -15,8 +15,8 @@ import (
 // This file splits a command line into units. What a command does is decided when it does
 // it: the sandbox holds it there. Its words decide only what the kernel does not meet: the
 // rules about commands, files that look like secrets, and which rule a yes adds. Without a
-// sandbox a closed list of reading programs, the person's rules and their configured checks
-// need no question; everything else asks.
+// sandbox a closed list of reading programs and the person's rules need no question;
+// everything else asks.
 
 // held reports whether a command line starts in the sandbox, which holds what it does.
 func (p *Policy) held(f tool.Footprint) bool {
@@ -61,7 +61,7 @@ func (p *Policy) commandUnit(c shellsyntax.Command) unit {
 	if len(c.Words)+len(c.Assigns) == 0 {
 		u.why = "it evaluates what may be code"
 	}
-	u.check = p.isCheck(c)
+	_, u.check = command.CheckOf(c)
 	u.edits = command.Edits(c)
 	u.sensitive = command.Sensitive(c)
 	u.pattern = proposal(c, u.readOnly || u.edits || command.Again(c))
@@ -217,17 +217,6 @@ func base(c shellsyntax.Command) string {
 		return fold(path.Base(n))
 	}
 	return ""
-}
-
-// isCheck reports whether a person's configuration names a command as one of the project's
-// checks, or evidence knows it as one.
-func (p *Policy) isCheck(c shellsyntax.Command) bool {
-	_, known := command.CheckOf(c)
-	return known || p.configured(c)
-}
-
-func (p *Policy) configured(c shellsyntax.Command) bool {
-	return slices.ContainsFunc(p.checks, func(r Rule) bool { return allowCommand(r.words, c) })
 }
 
 // landUnit judges a place that a call asks for or that a running command meets.

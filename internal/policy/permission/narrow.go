@@ -65,7 +65,7 @@ func (p *Policy) needs(c Call) (right, what string) {
 	}
 	cmds, err := p.commands(c.Footprint)
 	if err != nil {
-		return route.RightRun, "what the command would do cannot be told"
+		return route.RightRun, "the effect of the command is unknown"
 	}
 	shell := c.Footprint.Shell != "" || len(cmds) > 0
 	for _, u := range p.units(c, cmds) {

@@ -107,15 +107,7 @@ func under(p, dir string) bool { return dir != "" && confine.Within(dir, p) }
 
 // inside reports whether an absolute path is in the workspace.
 func (p *Policy) inside(abs string) bool {
-	if p.cfg.Root != "" && under(abs, p.cfg.Root) {
-		return true
-	}
-	for _, e := range p.cfg.Extra {
-		if under(abs, clean(e)) {
-			return true
-		}
-	}
-	return false
+	return p.cfg.Root != "" && under(abs, p.cfg.Root)
 }
 
 // abs returns a span's path as an absolute path.

@@ -79,11 +79,6 @@ type Config struct {
 	RealHome string
 	// Spill is the folder of outputs stored for the model, which may read there.
 	Spill string
-	// Extra are other folders that count as the workspace.
-	Extra []string
-	// Checks are other commands that count as the project's checks, as
-	// patterns: "npx tsc --noEmit".
-	Checks []string
 	// State is pawl's own folder with its keys: no tool may read it.
 	State string
 	// Own are pawl's other folders, which no command may read either.
@@ -112,7 +107,6 @@ type Policy struct {
 	cfg     Config
 	mode    Mode
 	rules   []Rule
-	checks  []Rule
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
 	changed map[string]bool
@@ -143,11 +137,6 @@ func New(cfg Config) *Policy {
 	p.open = openTo(cfg)
 	p.system = confine.New(confine.ReadOnly, confine.Facts{Home: cfg.Home})
 	p.keys = slices.Concat(p.system.Secrets, confine.New(confine.ReadOnly, confine.Facts{Home: cfg.RealHome}).Secrets)
-	for _, c := range cfg.Checks {
-		if r, err := newRule(Allows, User, tool.CommandFamily, c, tool.CommandFamily+"("+c+")"); err == nil {
-			p.checks = append(p.checks, r)
-		}
-	}
 	return p
 }
 
@@ -256,14 +245,15 @@ func (p *Policy) Apply(e event.Event) {
 	case event.ModeSet:
 		p.setMode(b.Mode)
 	case event.Granted:
-		if b.Scope != event.Session && b.Scope != event.Always {
+		list := map[event.Scope]List{event.Session: Allows, event.Always: Allows, event.Never: Denies}[b.Scope]
+		if list == "" {
 			return
 		}
 		// A rule of a newer version that cannot be read grants nothing.
-		if rs, err := ParseRules(Allows, Granted, b.Rule); err == nil {
+		if rs, err := ParseRules(list, Granted, b.Rule); err == nil {
 			for _, r := range rs {
 				r.agreed = at(e.Time)
-				i := slices.IndexFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == Allows && o.From == Granted })
+				i := slices.IndexFunc(p.rules, func(o Rule) bool { return o.Text == r.Text && o.List == list && o.From == Granted })
 				if i < 0 {
 					p.rules = append(p.rules, r)
 				} else {

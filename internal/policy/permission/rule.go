@@ -151,7 +151,7 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 	case of == tool.CommandFamily || of == unconfined:
 		var ok bool
 		if r.words, ok = patternWords(pattern); !ok {
-			return Rule{}, ruleError(text, "a quote is not closed")
+			return Rule{}, ruleError(text, "a quotation mark is not closed")
 		}
 		if why := guardsNothing(r.words); list != Allows && why != "" {
 			return Rule{}, ruleError(text, why)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -17,6 +18,9 @@ import (
 type Ran struct {
 	Path    string // for people
 	Changed time.Time
+	// Loaded: by a script in a language other than the shell's. Without a sandbox each test
+	// loads what was just edited; who lets a command out of the sandbox is asked again.
+	Loaded bool
 }
 
 // moment is a time in nanoseconds: of a fold's state only plain values are stored.
@@ -56,9 +60,21 @@ func (p *Policy) changedSince(r Rule, u unit) string {
 		return ""
 	}
 	for _, f := range p.runs() {
-		if at(f.Changed) > agreed-slack {
+		if at(f.Changed) > agreed-slack && (!f.Loaded || r.Tool == unconfined) {
 			return f.Path
 		}
+	}
+	return ""
+}
+
+// plantedFor returns a file of the workspace that a line runs outside the sandbox although by
+// its words it only reads: a search path leads there (SPEC 16.16). "" if there is none.
+func (p *Policy) plantedFor(d Decision) string {
+	if d.Verdict != Allow || d.By != "read-only" || d.Confine.Level != process.Unconfined || p.runs == nil || p.mode.Free() {
+		return ""
+	}
+	for _, f := range p.runs() {
+		return f.Path
 	}
 	return ""
 }

@@ -24,34 +24,37 @@ func TestRulesAreBoundToContent(t *testing.T) {
 		changed int64
 		want    Verdict
 		level   process.Level
+		loaded  bool // by a script in a language other than the shell's
 	}{
-		{"before", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", true, 900, Allow, process.Unconfined},
-		{"after", []string{"unconfined(make deploy)", "bash(make deploy)"}, true, Auto, "make deploy", true, 1005, Ask, process.Unconfined},
-		{"the mode asks", []string{"unconfined(make deploy)"}, true, Ask4All, "make deploy", true, 1005, Ask, process.Unconfined},
-		{"a wider rule", []string{"unconfined(make *)"}, true, Auto, "make deploy", true, 1005, Ask, process.Unconfined},
-		{"in a list", []string{"unconfined(make deploy)"}, true, Auto, "true && make deploy", true, 1005, Ask, process.Unconfined},
-		{"not asked for: it is confined", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", false, 1005, Allow, process.Workspace},
-		{"not asked for, unchanged", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", false, 900, Allow, process.Unconfined},
-		{"confined", []string{"bash(make deploy)"}, true, Auto, "make deploy", false, 1005, Allow, process.Workspace},
-		{"no sandbox", []string{"bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Ask, process.Unconfined},
-		{"no sandbox, unchanged", []string{"bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 900, Allow, process.Unconfined},
-		{"agreed after it", []string{"session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined},
-		{"changed after it", []string{"session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1015, Ask, process.Unconfined},
-		{"agreed again", []string{"bash(./deploy.sh)", "session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined},
-		{"always, long before", []string{"always bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 905, Ask, process.Unconfined}, // between two sessions
-		{"always, unchanged since", []string{"always bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 899, Allow, process.Unconfined},
-		{"always, in the sandbox", []string{"always bash(./deploy.sh)"}, true, Auto, "./deploy.sh", false, 905, Allow, process.Workspace},
-		{"always, outside it", []string{"always unconfined(./deploy.sh)"}, true, Auto, "./deploy.sh", true, 905, Ask, process.Unconfined},
-		{"always, and agreed again", []string{"always bash(./deploy.sh)", "session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 905, Allow, process.Unconfined},
-		{"everything", []string{"bash"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined},
-		{"yolo", []string{"bash(./deploy.sh)"}, false, Yolo, "./deploy.sh", false, 1005, Allow, process.Unconfined},
+		{"before", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", true, 900, Allow, process.Unconfined, false},
+		{"after", []string{"unconfined(make deploy)", "bash(make deploy)"}, true, Auto, "make deploy", true, 1005, Ask, process.Unconfined, false},
+		{"the mode asks", []string{"unconfined(make deploy)"}, true, Ask4All, "make deploy", true, 1005, Ask, process.Unconfined, false},
+		{"a wider rule", []string{"unconfined(make *)"}, true, Auto, "make deploy", true, 1005, Ask, process.Unconfined, false},
+		{"in a list", []string{"unconfined(make deploy)"}, true, Auto, "true && make deploy", true, 1005, Ask, process.Unconfined, false},
+		{"not asked for: it is confined", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", false, 1005, Allow, process.Workspace, false},
+		{"not asked for, unchanged", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", false, 900, Allow, process.Unconfined, false},
+		{"confined", []string{"bash(make deploy)"}, true, Auto, "make deploy", false, 1005, Allow, process.Workspace, false},
+		{"no sandbox", []string{"bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Ask, process.Unconfined, false},
+		{"no sandbox, unchanged", []string{"bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 900, Allow, process.Unconfined, false},
+		{"agreed after it", []string{"session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined, false},
+		{"changed after it", []string{"session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1015, Ask, process.Unconfined, false},
+		{"agreed again", []string{"bash(./deploy.sh)", "session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined, false},
+		{"always, long before", []string{"always bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 905, Ask, process.Unconfined, false}, // between two sessions
+		{"always, unchanged since", []string{"always bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 899, Allow, process.Unconfined, false},
+		{"always, in the sandbox", []string{"always bash(./deploy.sh)"}, true, Auto, "./deploy.sh", false, 905, Allow, process.Workspace, false},
+		{"always, outside it", []string{"always unconfined(./deploy.sh)"}, true, Auto, "./deploy.sh", true, 905, Ask, process.Unconfined, false},
+		{"always, and agreed again", []string{"always bash(./deploy.sh)", "session bash(./deploy.sh)"}, false, Auto, "./deploy.sh", false, 905, Allow, process.Unconfined, false},
+		{"loaded, outside it", []string{"unconfined(python3 *)"}, true, Auto, "python3 a.py", true, 1005, Ask, process.Unconfined, true},
+		{"loaded, no sandbox", []string{"bash(python3 *)"}, false, Auto, "python3 a.py", false, 1005, Allow, process.Unconfined, true},
+		{"everything", []string{"bash"}, false, Auto, "./deploy.sh", false, 1005, Allow, process.Unconfined, false},
+		{"yolo", []string{"bash(./deploy.sh)"}, false, Yolo, "./deploy.sh", false, 1005, Allow, process.Unconfined, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := New(Config{Mode: c.mode, Root: "/w", Sandbox: Sandbox{ReadOnly: c.sandbox, Workspace: c.sandbox, Holds: c.sandbox}, Runs: func(line string) []Ran {
 				if line != c.line {
 					t.Errorf("%q is asked about", line)
 				}
-				return []Ran{{"old.sh", time.Unix(1, 0)}, {"Makefile", time.Unix(c.changed, 0)}}
+				return []Ran{{Path: "old.sh", Changed: time.Unix(1, 0)}, {Path: "Makefile", Changed: time.Unix(c.changed, 0), Loaded: c.loaded}}
 			}})
 			p.Apply(event.Event{Time: began, Body: event.Opened{Mode: string(c.mode)}})
 			for _, r := range c.rules {
@@ -80,5 +83,37 @@ func TestRulesAreBoundToContent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// SPEC 16.16: where nothing confines it, a line that only reads by its words is asked about
+// if the search path leads to a program of the workspace.
+func TestPlantedProgramsAsk(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line    string
+		planted bool
+		sandbox bool
+		mode    Mode
+		want    Verdict
+	}{
+		{"ls", false, false, AcceptEdits, Allow},
+		{"ls", true, false, AcceptEdits, Ask},
+		{"git status", true, false, Ask4All, Ask},
+		{"cat f.txt | wc -l", true, false, AcceptEdits, Ask},
+		{"head -1 f.txt", true, false, AcceptEdits, Ask},
+		{"ls", true, true, AcceptEdits, Allow},
+		{"ls", true, false, Yolo, Allow},
+	} {
+		p := New(Config{Mode: c.mode, Root: "/w", Sandbox: Sandbox{ReadOnly: c.sandbox, Workspace: c.sandbox, Holds: c.sandbox}, Runs: func(string) []Ran {
+			if !c.planted {
+				return nil
+			}
+			return []Ran{{Path: ".venv/bin/ls"}}
+		}})
+		d := p.Decide(Call{Tool: "bash", Family: tool.CommandFamily, Footprint: tool.Footprint{Shell: c.line}})
+		if d.Verdict != c.want || c.want == Ask && (d.CanAlways || !strings.Contains(d.Reason, ".venv/bin/ls")) {
+			t.Errorf("%s in %s, planted %v, sandbox %v: %+v", c.line, c.mode, c.planted, c.sandbox, d)
+		}
 	}
 }

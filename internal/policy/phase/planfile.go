@@ -59,7 +59,7 @@ func ParsePlan(text string) ([]event.PhaseStep, error) {
 	}
 	for _, steps := range [][]event.PhaseStep{said, headings, numbered, checks} {
 		if len(steps) > maxPlan {
-			return nil, errors.New("it has more than 200 phases: nobody follows such a plan")
+			return nil, errors.New("it has more than 200 phases, the limit")
 		}
 		if len(steps) > 0 {
 			return steps, nil

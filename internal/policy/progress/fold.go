@@ -40,6 +40,7 @@ type openCall struct {
 	tool    string
 	c       call
 	files   []File
+	at      map[string]int // a path's place in files
 	before  []File
 	changed []string
 	blocked bool
@@ -132,7 +133,7 @@ func (f *Fold) replied(b event.Replied) {
 	if f.d.c.enabled(streamRule) && r.Write(text) != "" {
 		f.judged(Verdict{
 			Level: Warn, Rule: streamRule, Fingerprint: streamRule + ":" + f.message, Steps: []int{},
-			Text: "the reply says one passage over and over",
+			Text: "the reply repeats one passage over and over",
 		})
 	}
 	if f.left = len(b.Reply.Message.Calls()); f.left > 0 {
@@ -171,10 +172,14 @@ func (f *Fold) changed(b event.FileChanged) {
 	if a == nil {
 		return
 	}
-	if i := slices.IndexFunc(a.files, func(x File) bool { return x.Path == b.Path }); i >= 0 {
+	if i, ok := a.at[b.Path]; ok {
 		a.files[i].Hash = content(b.After)
 		return
 	}
+	if a.at == nil {
+		a.at = map[string]int{}
+	}
+	a.at[b.Path] = len(a.files)
 	a.files = append(a.files, File{Path: b.Path, Hash: content(b.After)})
 	a.before = append(a.before, File{Path: b.Path, Hash: content(b.Before)})
 	a.changed = append(a.changed, b.Path)

@@ -61,9 +61,9 @@ func (l *running) looped(f *Fold, passage string) {
 	if l.loops >= haltLoops {
 		level = Halt
 	}
-	text := "one reply says the same passage over and over and was cut off"
+	text := "one reply repeated the same passage over and over and was cut off"
 	if l.loops > 1 {
-		text = fmt.Sprintf("%d replies in a row say one passage over and over and were cut off", l.loops)
+		text = fmt.Sprintf("%d replies in a row repeated one passage over and over and were cut off", l.loops)
 	}
 	f.now = Verdict{}
 	f.judged(Verdict{Level: level, Rule: streamRule, Fingerprint: streamRule + ":" + normalize.Digest(period(passage)), Steps: []int{}, Text: text})

@@ -198,17 +198,13 @@ func (d *Detector) content(s *Step) (fresh, returned, copied, looks bool) {
 		d.shell.put(c, n+1)
 		fresh = fresh || n < 2
 	}
-	before := func(file string) string {
-		for _, x := range s.Before {
-			if x.Path == file {
-				return x.Hash
-			}
-		}
-		return ""
+	before := map[string]string{}
+	for _, x := range s.Before {
+		before[x.Path] = x.Hash
 	}
-	see(s.Target, s.State, before(s.Target))
+	see(s.Target, s.State, before[s.Target])
 	for _, x := range s.Files {
-		see(x.Path, x.Hash, before(x.Path))
+		see(x.Path, x.Hash, before[x.Path])
 	}
 	old := s.OK && s.Kind == Edit && left > 0 && left == known+copies
 	return fresh, old && copies == 0, old && copies > 0, meant > 0 && !fresh

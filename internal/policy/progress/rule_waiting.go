@@ -34,6 +34,6 @@ func (r *waiting) apply(d *Detector, f *facts) finding {
 	}
 	return finding{
 		level: level, print: f.action, steps: r.tail.list(),
-		text: fmt.Sprintf("%d looks at something that does not change", r.tail.n),
+		text: fmt.Sprintf("%d checks of something that does not change", r.tail.n),
 	}
 }

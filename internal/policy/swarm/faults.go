@@ -98,7 +98,7 @@ func (s *Schedule) judge(t *TaskProgress, b event.TaskReturned) {
 			}
 			delete(o.failed, t.ID)
 			if o.proven++; o.proven >= proofs && o.aside == "" {
-				o.aside = fmt.Sprintf("%s gets no more tasks: %d tasks that it failed succeeded elsewhere", other, o.proven)
+				o.aside = fmt.Sprintf("%s gets no more tasks: it failed %d tasks that succeeded elsewhere", other, o.proven)
 			}
 		}
 	case b.Outcome == event.TaskFailed || b.Outcome == event.TaskStopped || b.Fault == event.FaultMachine || b.Fault == event.FaultTool:

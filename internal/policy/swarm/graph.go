@@ -131,7 +131,7 @@ func waits(i int, t event.Task, known map[string]int) (faults []Fault) {
 		faults = append(faults, Fault{Task: i, ID: t.ID, Field: "after", Why: fmt.Sprintf(format, args...)})
 	}
 	if len(t.After) > maxAfter {
-		fault("it waits for %d tasks, at most %d are possible: let one task of its own wait for them", len(t.After), maxAfter)
+		fault("it waits for %d tasks, the limit is %d: let another task wait for them", len(t.After), maxAfter)
 		return faults
 	}
 	for k, id := range t.After {

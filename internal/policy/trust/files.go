@@ -173,7 +173,7 @@ func ServerEntries(s Source, key string) (out []ServerEntry, ok bool) {
 		return nil, false
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		e := ServerEntry{file: s.Name, name: name, raw: byName[name], runs: "of a form that is not known"}
+		e := ServerEntry{file: s.Name, name: name, raw: byName[name], runs: "of an unknown form"}
 		var sv server
 		if json.Unmarshal(e.raw, &sv) == nil {
 			e.runs, e.Line, e.Dir = sv.run(), sv.line(), sv.Cwd

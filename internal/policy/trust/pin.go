@@ -74,7 +74,7 @@ var (
 func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 	switch {
 	case len(s.Name) > 64 || !serverName().MatchString(s.Name):
-		return Pin{}, nil, fmt.Errorf("%q cannot be a server's name: letters, digits, - and single _, at most 64", s.Name)
+		return Pin{}, nil, fmt.Errorf("%q is not a server name: use at most 64 letters, digits, - and single _", s.Name)
 	case len(s.Items) > maxItems:
 		return Pin{}, nil, fmt.Errorf("%s offers %d things, more than %d", s.Name, len(s.Items), maxItems)
 	}

@@ -212,7 +212,7 @@ func (j Judged) Difference() []string {
 		}
 	}
 	if len(out) == 0 && j.Hash != j.Was.Hash {
-		out = append(out, "what changed is in "+strings.Join(j.From, ", ")+", beyond the lines that are kept to compare")
+		out = append(out, "what changed is in "+strings.Join(j.From, ", ")+", beyond the lines that pawl compares")
 	}
 	return out
 }

@@ -164,7 +164,7 @@ func TestParts(t *testing.T) {
 		{".mcp.json", "// x\n{\"mcpServers\": {},}", ""},
 		{".mcp.json", "not json", "mcp .mcp.json"},
 		{".mcp.json", `{"mcpServers": [1]}`, "mcp .mcp.json"},
-		{".mcp.json", `{"mcpServers": {"a": 5}}`, "mcp a (.mcp.json) of a form that is not known"},
+		{".mcp.json", `{"mcpServers": {"a": 5}}`, "mcp a (.mcp.json) of an unknown form"},
 		{".vscode/mcp.json", `{"servers": {"a": {"command": "x"}}}`, "editor MCP server a (.vscode/mcp.json) x"},
 		{"opencode.json", `{"mcp": {"a": {"type": "local", "command": ["x", "y"]}}, "lsp": {"go": {"command": ["evil"]}}}`, "editor MCP server a (opencode.json) x y|editor lsp (opencode.json)"},
 		{".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}, {"type": "prompt"}]}], "PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "b"}]}]}, "apiKeyHelper": "c", "env": {"A": "b"}}`,

@@ -11,8 +11,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
-// NamedPaths are the paths that a command line's words name, by command.
-type NamedPaths struct{ by []named }
+// NamedPaths are the paths that a command changes: those that the words of its line name, by
+// command, and those that the sandbox saw it change.
+type NamedPaths struct {
+	by []named
+	// Left reports what the command's own last act at a path left there, as
+	// tool.Keeping.Left does; nil: nothing watches it.
+	Left func(path string) (there, known bool)
+}
 
 // named is what a command, or a redirection, names in the workspace.
 type named struct {
@@ -46,10 +52,21 @@ func (n NamedPaths) Paths() []string {
 	return out
 }
 
-// Covers reports whether the words name the change of a file. gone are the contents of
+// Covers reports whether the command changed a file: the sandbox saw it, or its words name
+// the change.
+func (n NamedPaths) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
+	if n.Left != nil {
+		if there, known := n.Left(e.Path); known && there == (e.After != "") {
+			return true
+		}
+	}
+	return n.Names(e, gone)
+}
+
+// Names reports whether the words name the change of a file. gone are the contents of
 // files that no longer exist: any other content at a path that is removed or moved may
 // have been saved by somebody at that moment.
-func (n NamedPaths) Covers(e tool.Effect, gone map[tool.Hash]bool) bool {
+func (n NamedPaths) Names(e tool.Effect, gone map[tool.Hash]bool) bool {
 	return slices.ContainsFunc(n.by, func(x named) bool {
 		at := x.paths[e.Path] || x.paths[path.Dir(e.Path)] && x.bases[path.Base(e.Path)] ||
 			slices.ContainsFunc(x.globs, func(g string) bool { ok, err := path.Match(g, e.Path); return ok && err == nil })

@@ -20,6 +20,30 @@ var lookup = Workspace{Dir: "/w", Resolve: func(p string) (string, bool, error) 
 	return rel, ok, nil
 }}
 
+// SPEC 11.1: what the sandbox saw a command do is its doing, whatever its words name; a file
+// that is there though the command removed it is somebody else's.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	left := map[string]bool{"made": true, "gone": false}
+	n := NamedPaths{Left: func(p string) (there, known bool) { there, known = left[p]; return there, known }}
+	for e, want := range map[tool.Effect]bool{
+		{Path: "made", After: "2"}:               true,
+		{Path: "made", Before: "1", After: "2"}:  true,
+		{Path: "made", Before: "1"}:              false, // somebody removed it
+		{Path: "gone", Before: "1"}:              true,
+		{Path: "gone", Before: "1", After: "2"}:  false, // somebody saved it again
+		{Path: "other", Before: "1", After: "2"}: false,
+		{Path: "other", Before: "1"}:             false,
+	} {
+		if got := n.Covers(e, nil); got != want {
+			t.Errorf("%+v: %v, want %v", e, got, want)
+		}
+		if n.Names(e, nil) {
+			t.Errorf("%+v: no word names it", e)
+		}
+	}
+}
+
 // SPEC 11.1: what the words of a command name is its doing; anything else that
 // changed while it ran may be somebody's.
 func TestNames(t *testing.T) {

@@ -266,7 +266,7 @@ func (f *File) revertStep(at *file, st step, contents map[tool.Hash][]byte) bool
 	}
 	if st.from != st.to {
 		if !st.kept {
-			return f.block(Lost, "its content before was not kept")
+			return f.block(Lost, "its old content was not kept")
 		}
 		at.hash, at.data, at.merged = st.from, nil, false
 	}
@@ -296,7 +296,7 @@ const mergeLimit = 8 << 20
 // merge reverts a step and keeps what someone else changed.
 func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	if !st.kept {
-		return f.block(Lost, "its content before was not kept")
+		return f.block(Lost, "its old content was not kept")
 	}
 	ours := at.data
 	if !at.merged {

@@ -59,15 +59,23 @@ func (f *Fold) PartialUndo(w event.Writing, done []event.FileChanged) []event.Dr
 	switch {
 	case len(paths) == 0:
 	case w.Undone != nil:
-		b, meant := *w.Undone, pathsOf(w.Files)
+		b, did, meant := *w.Undone, setOf(paths), setOf(pathsOf(w.Files))
 		b.Paths = paths
 		// Files that already were as wanted count as done.
-		b.Changes = f.Filter(b.Changes, func(path string) bool { return slices.Contains(paths, path) || !slices.Contains(meant, path) })
+		b.Changes = f.Filter(b.Changes, func(path string) bool { return did[path] || !meant[path] })
 		return []event.Draft{{Body: b}}
 	case w.Redone != nil:
 		return []event.Draft{{Body: event.Redone{Undone: w.Redone.Undone, Paths: paths}}}
 	}
 	return nil
+}
+
+func setOf(paths []string) map[string]bool {
+	set := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		set[p] = true
+	}
+	return set
 }
 
 func pathsOf(cs []event.FileChanged) []string {

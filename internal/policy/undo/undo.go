@@ -36,7 +36,7 @@ func OfCommand(b event.FileChanged) bool { return b.Does == tool.Exec }
 
 // Limits of what a fold keeps: the newest of each.
 const (
-	maxChanges = 10_000
+	maxChanges = 100_000
 	maxPuts    = 1_000
 	maxText    = 200 // of a prompt, bytes
 )
@@ -74,6 +74,8 @@ type AppliedUndo struct {
 // Fold keeps the changes. The zero value is ready.
 type Fold struct {
 	changes        []Change      // oldest first
+	forgotten      int           // how many older ones were dropped
+	forgottenTo    int64         // the newest prompt that they belong to
 	applied        []AppliedUndo // oldest first
 	turns          []Turn        // those with changes, and the last one
 	lastHasChanges bool          // the last one has changes
@@ -179,7 +181,9 @@ func (c *Change) join(before []Change) {
 
 // forget drops the oldest changes, and the turns that have none left.
 func (f *Fold) forget() {
-	f.changes = slices.Clone(f.changes[len(f.changes)-maxChanges:])
+	n := len(f.changes) - maxChanges
+	f.forgotten, f.forgottenTo = f.forgotten+n, f.changes[n-1].Prompt
+	f.changes = slices.Clone(f.changes[n:])
 	first := f.changes[0].Prompt
 	f.turns = slices.Clone(f.turns[max(0, slices.IndexFunc(f.turns, func(t Turn) bool { return t.Prompt >= first })):])
 }
@@ -237,7 +241,8 @@ func (f *Fold) redone(b event.Redone) {
 		}
 	}
 	f.redoing = 0
-	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return slices.Contains(b.Paths, c.Path) })
+	redone := setOf(b.Paths)
+	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool { return redone[c.Path] })
 	if len(p.Changes) == 0 {
 		f.applied = slices.Delete(f.applied, i, i+1)
 	}
@@ -306,20 +311,27 @@ func (f *Fold) Last() (t Turn, ok bool) {
 // Turns lists the turns with changes in effect, oldest first.
 func (f *Fold) Turns() []Turn {
 	files := map[int64][]Restore{}
+	type place struct {
+		prompt int64
+		path   string
+	}
+	at := map[place]int{} // of a file among its turn's
 	for _, c := range f.changes {
 		if c.undone {
 			continue
 		}
 		rs := files[c.Prompt]
-		if c.set != nil {
-			files[c.Prompt] = append(rs, Restore{Path: c.Path, Before: "kept", Kept: true})
-			continue
+		i, known := at[place{c.Prompt, c.Path}]
+		if !known {
+			at[place{c.Prompt, c.Path}] = len(rs)
 		}
-		i := slices.IndexFunc(rs, func(r Restore) bool { return r.Path == c.Path })
-		if i < 0 {
-			rs = append(rs, Restore{Path: c.Path, Now: c.After, Before: c.Before, Kept: c.Kept || c.Before == ""})
-		} else {
+		switch {
+		case c.set != nil:
+			rs = append(rs, Restore{Path: c.Path, Before: "kept", Kept: true})
+		case known:
 			rs[i].Now = c.After
+		default:
+			rs = append(rs, Restore{Path: c.Path, Now: c.After, Before: c.Before, Kept: c.Kept || c.Before == ""})
 		}
 		files[c.Prompt] = rs
 	}

@@ -27,6 +27,9 @@ type Selector struct {
 	Kind   Kind
 	Path   string // as Span.Path
 	Prompt int64  // the sequence number of its event
+	// Before, if set, passes over the changes from this sequence number on: they stay, as if
+	// somebody else had made them.
+	Before int64
 }
 
 // ErrNothing: no change of that kind is in effect.
@@ -42,6 +45,9 @@ type Unit struct {
 	Undone int64  // of ByRedo: the sequence number of the undo's event
 	Files  []Steps
 	Kept   []Change // what sets keep (Change.Of), oldest first
+	// Forgotten is how many older changes of the session stay, some of which may belong to the
+	// unit: the fold has only the newest.
+	Forgotten int
 }
 
 // Select returns the changes of a unit, or ErrNothing or ErrNoRedo.
@@ -68,42 +74,47 @@ func (f *Fold) Select(w Selector) (Unit, error) {
 	if w.Prompt == 0 {
 		w.Prompt = last.Prompt
 	}
-	return Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.lostContents(cs)), Kept: kept}, nil
+	u := Unit{Selector: w, Text: f.text(last.Prompt), Files: f.steps(cs, f.lostContents(cs)), Kept: kept}
+	if w.Kind == ByAll || w.Kind == ByFile || w.Prompt <= f.forgottenTo {
+		u.Forgotten = f.forgotten
+	}
+	return u, nil
 }
 
 // members returns a function that reports which changes belong to a unit, and
 // the newest of them.
 func (f *Fold) members(w Selector) (in func(*Change) bool, last *Change) {
-	in = func(*Change) bool { return true }
+	counts := func(c *Change) bool { return w.Before == 0 || c.Seq < w.Before }
+	in = counts
 	switch w.Kind {
 	case ByFile:
-		in = func(c *Change) bool { return c.Path == w.Path }
+		in = func(c *Change) bool { return counts(c) && c.Path == w.Path }
 	case ByAll:
-		in = func(c *Change) bool { return w.Path == "" || c.Path == w.Path }
+		in = func(c *Change) bool { return counts(c) && (w.Path == "" || c.Path == w.Path) }
 	case ByCommand:
-		in = (*Change).command
+		in = func(c *Change) bool { return counts(c) && c.command() }
 	case ByRewind:
-		in = func(c *Change) bool { return c.Prompt >= w.Prompt }
+		in = func(c *Change) bool { return counts(c) && c.Prompt >= w.Prompt }
 	}
 	if last = f.newest(in); last == nil {
 		return in, nil
 	}
 	switch w.Kind {
 	case ByChange:
-		in = func(c *Change) bool { return c.group == last.group }
+		in = func(c *Change) bool { return counts(c) && c.group == last.group }
 	case ByFile:
 		in = func(c *Change) bool { return c.Seq == last.Seq }
 	case ByCommand:
-		in = func(c *Change) bool { return c.command() && (c.sameCall(last) || c.group == last.group) }
+		in = func(c *Change) bool { return counts(c) && c.command() && (c.sameCall(last) || c.group == last.group) }
 	case ByTurn:
 		turn := last.turn
 		for i := range f.changes {
-			if c := &f.changes[i]; !c.undone {
+			if c := &f.changes[i]; !c.undone && counts(c) {
 				turn = max(turn, c.turn)
 			}
 		}
-		last = f.newest(func(c *Change) bool { return c.turn == turn })
-		in = func(c *Change) bool { return c.turn == turn }
+		in = func(c *Change) bool { return counts(c) && c.turn == turn }
+		last = f.newest(in)
 	}
 	return in, last
 }

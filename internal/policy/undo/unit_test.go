@@ -175,6 +175,24 @@ func TestBounds(t *testing.T) {
 	if u, err := l.Select(Selector{Kind: ByTurn}); err != nil || len(u.Files) != 3 || len(u.Text) > maxText+3 {
 		t.Errorf("%v %v", places(u), err)
 	}
+	// What was forgotten is told where it may belong to what is undone.
+	for kind, told := range map[Kind]bool{ByTurn: false, ByAll: true} {
+		if u, err := l.Select(Selector{Kind: kind}); err != nil || u.Forgotten > 0 != told {
+			t.Errorf("%s: %d forgotten, %v", kind, u.Forgotten, err)
+		}
+	}
+}
+
+// SPEC 11.2: an undo of a turn with more changes than are kept says that some stay.
+func TestForgottenOfATurn(t *testing.T) {
+	var l log
+	l.add(event.Prompted{Source: event.Person, Text: "many"})
+	for i := range maxChanges + maxChanges/10 + 1 {
+		l.add(by("bash", "", fmt.Sprint(i), "", "1"))
+	}
+	if u, err := l.Select(Selector{Kind: ByTurn}); err != nil || u.Forgotten != maxChanges/10 {
+		t.Errorf("%d forgotten, %v", u.Forgotten, err)
+	}
 }
 
 // SPEC 11.2: what is done to a file, by how it is now.
@@ -279,4 +297,31 @@ func TestDeleteKeepsContent(t *testing.T) {
 	if err != nil || len(do) != 1 || do[0].Path != "other" || len(left) != 2 {
 		t.Errorf("%+v %+v %v", do, left, err)
 	}
+}
+
+// What cannot be undone is passed over: every kind of unit then selects among the changes
+// before it, and the changes that are passed over stay in effect.
+//
+// SPEC 11.2
+func TestBefore(t *testing.T) {
+	var l log
+	l.add(event.Prompted{Source: event.Person}, by("edit", "1", "a", "1", "2"), by("edit", "2", "a", "2", "3")) // 2, 3
+	run := by("bash", "3", "b", "1", "2")
+	run.Does = tool.Exec
+	l.add(run)                                                                  // 4
+	l.add(event.Prompted{Source: event.Person}, by("edit", "4", "a", "3", "4")) // 6
+	l.want(t, Selector{Kind: ByChange, Before: 6}, "b:4")
+	l.want(t, Selector{Kind: ByChange, Before: 4}, "a:3")
+	l.want(t, Selector{Kind: ByTurn, Before: 6}, "a:2,3 b:4")
+	l.want(t, Selector{Kind: ByTurn, Before: 3}, "a:2")
+	l.want(t, Selector{Kind: ByCommand, Before: 6}, "b:4")
+	l.want(t, Selector{Kind: ByFile, Path: "a", Before: 6}, "a:3")
+	l.want(t, Selector{Kind: ByAll, Before: 6}, "a:2,3 b:4")
+	l.want(t, Selector{Kind: ByRewind, Prompt: 1, Before: 4}, "a:2,3")
+	for _, w := range []Selector{{Kind: ByChange, Before: 2}, {Kind: ByCommand, Before: 4}, {Kind: ByRewind, Prompt: 5, Before: 6}} {
+		if _, err := l.Select(w); !errors.Is(err, ErrNothing) {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
+	l.want(t, Selector{Kind: ByChange}, "a:6") // nothing of it was undone
 }

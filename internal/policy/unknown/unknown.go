@@ -36,6 +36,12 @@ func (k Keys) MayGuard(name string) bool {
 			return true
 		}
 	}
+	return k.Resembles(name)
+}
+
+// Resembles reports whether a key that is not known may be a guard, misspelt.
+func (k Keys) Resembles(name string) bool {
+	plain := folded(name)
 	for _, g := range k.Guards {
 		if g = folded(g); strings.Contains(plain, g) || editdistance.Nearest(plain, []string{g}) != "" {
 			return true

@@ -11,6 +11,7 @@ import (
 type Builder struct {
 	codec llm.Codec // nil: the model needs no bytes
 	conv  *Conversation
+	long  bool // the cache is to last an hour
 
 	rebase  int           // the rebase that what is below belongs to
 	version int           // of the codec, if it changes
@@ -47,8 +48,12 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	if v, ok := b.codec.(llm.Changing); ok {
 		version = v.Version()
 	}
-	if b.rebase != c.rebases || b.version != version {
-		*b = Builder{codec: b.codec, conv: c, rebase: c.rebases, version: version}
+	codec, long := b.codec, false
+	if l, ok := b.codec.(llm.Lasting); ok && !b.long && c.Pauses() {
+		codec, long = l.Long()
+	}
+	if b.rebase != c.rebases || b.version != version || long {
+		*b = Builder{codec: codec, conv: c, rebase: c.rebases, version: version, long: b.long || long}
 		if b.codec != nil {
 			head, err := b.codec.Head(c.Head())
 			if err != nil {
@@ -102,6 +107,9 @@ func (b *Builder) Request(tail llm.Tail) (*llm.Request, error) {
 	r.Body = [][]byte{prefix[:len(prefix):len(prefix)], marked, b.codec.Tail(tail)}
 	return r, nil
 }
+
+// Long reports whether the cache of the last request is to last an hour.
+func (b *Builder) Long() bool { return b.long }
 
 // SetTail replaces the tail of the last request.
 func (b *Builder) SetTail(r *llm.Request, tail llm.Tail) {

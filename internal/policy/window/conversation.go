@@ -47,6 +47,8 @@ type Conversation struct {
 	lastTier Tier      // the tier in the last status message since the last compaction
 	results  [2]int    // the number of results, and their tokens by the counter
 	now      time.Time // of the last event
+	sent     time.Time // when the last request was sent
+	paused   bool      // there was a pause that only a long cache outlives
 
 	hasImages bool // there are images
 }
@@ -103,6 +105,9 @@ func (c *Conversation) count() Counter {
 
 // Apply applies one event.
 func (c *Conversation) Apply(e event.Event) {
+	if _, ok := e.Body.(event.Requested); ok {
+		c.paused, c.sent = c.Pauses(), e.Time
+	}
 	if e.Time.After(c.now) {
 		c.now = e.Time
 	}

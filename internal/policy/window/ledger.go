@@ -60,6 +60,7 @@ type failure struct {
 	after          []string
 	times          int
 	solved         bool // the same succeeded later
+	at             int  // of a command: how many changes were made before; else -1
 }
 
 // How much a ledger keeps.
@@ -119,7 +120,7 @@ func (l *ledger) apply(b event.Body) {
 	case event.Checked:
 		l.checkedAfterTurn(b)
 	case event.Stuck:
-		l.fail(&failure{key: "stuck:" + b.Fingerprint, what: "going in circles (" + b.Rule + ")", evidence: clip(strings.Join(b.Evidence, "; "), maxSaid)})
+		l.fail(&failure{key: "stuck:" + b.Fingerprint, what: "going in circles (" + b.Rule + ")", evidence: clip(strings.Join(b.Evidence, "; "), maxSaid), at: -1})
 	}
 }
 
@@ -199,9 +200,9 @@ func (l *ledger) done(c llm.Call, d event.CallDone) {
 			f.solved = f.solved || f.key == key
 		}
 	case event.Failed, event.TimedOut, event.UnknownDone:
-		f := &failure{key: key, what: name + " `" + target + "`", evidence: evidenceOf(d.Result.Text)}
+		f := &failure{key: key, what: name + " `" + target + "`", evidence: evidenceOf(d.Result.Text), at: -1}
 		if d.Command != "" {
-			f.after = after
+			f.after, f.at = after, l.changes
 		}
 		l.fail(f)
 	case event.Denied:
@@ -263,7 +264,7 @@ func evidenceOf(output string) string {
 	return out + clip(strings.Join(lines[max(0, len(lines)-2):], " | "), maxSaid/2)
 }
 
-func (f *failure) line() string {
+func (f *failure) line(changes int) string {
 	s := "- " + f.what
 	if len(f.after) > 0 {
 		s += " after changes to " + strings.Join(f.after, ", ")
@@ -274,8 +275,11 @@ func (f *failure) line() string {
 	if f.evidence != "" {
 		s += ": " + f.evidence
 	}
-	if f.solved {
+	switch {
+	case f.solved:
 		s += " [worked later]"
+	case f.at >= 0:
+		s += since(changes - f.at)
 	}
 	return s
 }
@@ -286,9 +290,9 @@ func (l *ledger) text(tokens, shown int) string {
 	var open, solved, decisions, files, plan, checks, words []string
 	for _, f := range l.failures {
 		if f.solved {
-			solved = append(solved, f.line())
+			solved = append(solved, f.line(l.changes))
 		} else {
-			open = append(open, f.line())
+			open = append(open, f.line(l.changes))
 		}
 	}
 	for _, d := range l.decisions {
@@ -322,7 +326,7 @@ func (l *ledger) text(tokens, shown int) string {
 		part  int // percent
 	}{
 		{"Plan", plan, 15},
-		{"Tried, failed, and not solved yet: do not try the same again", open, 25},
+		{"Tried and failed: the same again only after a change that can matter", open, 25},
 		{"Decided, or said by the user", decisions, 15},
 		{"Checks that ran, newest last", checks, 10},
 		{"Files changed, newest last", files, 10},

@@ -89,9 +89,13 @@ func (l *ledger) checked(line, how string, toItsEnd bool) {
 }
 
 func (r *ran) text(changes int) string {
-	s := "- `" + r.line + "`: " + r.how
-	if n := changes - r.at; n > 0 {
-		s += fmt.Sprintf(" (changes of files since: %d)", n)
+	return "- `" + r.line + "`: " + r.how + since(changes-r.at)
+}
+
+// since says how many changes were made after a command ran.
+func since(n int) string {
+	if n <= 0 {
+		return ""
 	}
-	return s
+	return fmt.Sprintf(" (changes of files since: %d)", n)
 }

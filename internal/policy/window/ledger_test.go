@@ -47,3 +47,30 @@ func TestLedgerOfFiles(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 9.6: after compaction a command that failed is no forbidden one: what was changed
+// since may have mended it, and that is said. Other calls have no such note.
+func TestFailuresBeforeChanges(t *testing.T) {
+	t.Parallel()
+	one := 1
+	var l ledger
+	fail := func(tool, line string) {
+		l.done(llm.Call{Name: tool, Args: []byte(`{"path":"p.go"}`)}, event.CallDone{Tool: tool, Command: line, Exit: &one, Outcome: event.Failed, Result: llm.Result{Text: "no"}})
+	}
+	fail("bash", "go vet ./... && go test ./... | tail")
+	fail("edit", "")
+	l.apply(event.FileChanged{Path: "x.go", After: "1"})
+	l.apply(event.FileChanged{Path: "x.go", After: "2"})
+	fail("bash", "make")
+	got := l.text(1000, 0)
+	for _, want := range []string{
+		"tail`: no (changes of files since: 2)\n", "- edit `p.go`: no\n", "- bash `make` after changes to x.go: no\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "do not try") {
+		t.Errorf("a test must be run again:\n%s", got)
+	}
+}

@@ -246,7 +246,7 @@ func (f *verifier) call(c checks.Check) verify.Check {
 		untrusted, stamp = f.Trusted(c)
 	}
 	return verify.Check{
-		Check: permission.Check{Check: policy.Check{Command: c.Command, Configured: c.Own, Defined: c.Defined, Untrusted: untrusted}, Stamp: stamp},
+		Check: permission.Check{Check: policy.Check{Command: c.Command, Defined: c.Defined, Untrusted: untrusted}, Stamp: stamp},
 		Name:  c.Name, Timeout: f.Timeout, Part: c.Part, Attempt: len(f.tries), Env: c.Within(f.Timeout),
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))

@@ -278,6 +278,25 @@ func TestHangingTest(t *testing.T) {
 	r.reason("go test ./...: it was stopped after 1s without an end; still running as before: TestHang; passed: 1 test")
 }
 
+// SPEC 13.3: a check that is stopped, before the turn as well, shows no hang by the test that
+// it was stopped in; and a failure beside one is compared alone.
+func TestStoppedInAnotherTest(t *testing.T) {
+	t.Parallel()
+	const files = "-- go.mod --\nmodule x\n-- x.go --\npackage x\n"
+	for _, before := range []string{"echo '=== RUN   TestOther'; sleep 1000", "echo '=== RUN   TestOther'; echo '--- FAIL: TestOther (0.00s)'; sleep 1000", "sleep 1000"} {
+		r := newRig(t, files, write("x.go", "package x // changed\n"), llmtest.Say("done"))
+		r.program("go", "grep -q changed x.go || { "+before+"; exit 1; }\necho '=== RUN   TestLate'; sleep 1000")
+		r.fix.Timeout = time.Second
+		r.told(r.run(nil), "0 go test ./... → it was stopped after 1s without an end", "done")
+		r.reason("go test ./...: it was stopped after 1s without an end; still running: TestLate")
+	}
+	r := newRig(t, files, write("x.go", "package x // changed\n"), llmtest.Say("done"))
+	r.program("go", "printf '=== RUN   TestBad\\n    x_test.go:9: bad\\n--- FAIL: TestBad (0.00s)\\nFAIL\\nFAIL\\tx\\t0.1s\\n'\n[ \"$*\" = 'test x' ] && exit 1\necho '=== RUN   TestLate'; sleep 1000")
+	r.fix.Timeout = time.Second
+	r.told(r.run(nil), "0 go test ./... → it was stopped after 1s without an end", "done")
+	r.reason("go test ./...: it was stopped after 1s without an end; still running: TestLate; failed as before: TestBad (x)")
+}
+
 // SPEC 13.3: equal causes are told once, with how many they are, and the line of a cause
 // is whole, however much is printed.
 func TestCausesAreFolded(t *testing.T) {

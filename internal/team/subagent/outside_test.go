@@ -34,6 +34,8 @@ func (server) Offer(context.Context, llm.Info, bool) (set tool.Set, notes []stri
 	return append(set, by), nil
 }
 
+func (server) Late(context.Context, string) (t tool.Tool, why string, ok bool) { return t, "", false }
+
 // SPEC 14.1, 17.1: an agent has the tools from MCP servers that its session has,
 // those that its kind names, and never more rights on them than the session.
 func TestAgentsHaveToolsFromOutside(t *testing.T) {

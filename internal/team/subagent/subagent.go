@@ -99,7 +99,7 @@ func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments) (
 	}
 	a := tool.Agent{
 		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k),
-		Tools: k.Tools, ReadOnly: k.ReadOnly, Model: k.Model, USD: k.USD,
+		Tools: k.Tools, ReadOnly: k.ReadOnly, Model: k.Model, USD: k.USD, Steps: k.Steps,
 	}
 	if in.Background {
 		a.Report = func(r tool.AgentRun) string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -411,7 +413,7 @@ func TestAgentsCommandsEndWithIt(t *testing.T) {
 		"a":    {use([]string{"bash", `{"command":"echo on >on.txt; sleep 1000","background":true}`})},
 	}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
 	r.run(nil)
-	sh := r.cfg.Shell.(interface{ Running() [][2]string })
+	sh := r.cfg.Shell.(tool.Jobs)
 	if left := sh.Running(); len(left) != 0 {
 		t.Errorf("still run: %v", left)
 	}
@@ -476,6 +478,32 @@ func TestAgentsOfANarrowedTurn(t *testing.T) {
 		out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "user", Narrowed: narrowed}, session.Observer{After: r.View().Last()})
 		if err != nil || len(r.children("s1")) != 1 || r.file("u.txt") != "none" || r.file("a.txt") != "none" || r.file("b.txt") != "none" || r.file("c.txt") == "none" {
 			t.Errorf("%s: %v %+v: u %q, a %q, b %q, c %q", name, err, out.Ended, r.file("u.txt"), r.file("a.txt"), r.file("b.txt"), r.file("c.txt"))
+		}
+	}
+}
+
+// SPEC 16.16: what an agent leaves, in the workspace or in git, is told at the end of the turn
+// that it worked for, also by an agent in the background.
+func TestWhatAnAgentLeavesIsTold(t *testing.T) {
+	for _, start := range [][]string{agent("part", "general"), agent("part", "general", "background")} {
+		ps := plays{
+			"user": {use(start), llmtest.Say("over")},
+			"part": {use(bash("echo registry=x > .npmrc; touch .planted")), llmtest.Say("done")},
+		}
+		r := newRig(t, ps, func(c *session.Config) {
+			c.Permission = yolo(c.Dir)
+			c.InGit = func() func(context.Context) []event.GitFile {
+				return func(context.Context) []event.GitFile {
+					if _, err := os.Stat(filepath.Join(c.Dir, ".planted")); err != nil {
+						return nil
+					}
+					return []event.GitFile{{Path: "planted"}}
+				}
+			}
+		})
+		_, out := r.run(nil)
+		if e := out.Ended; len(e.Git) != 1 || len(e.Obeyed) != 1 || e.Obeyed[0].Path != ".npmrc" {
+			t.Errorf("%s: %+v", start[1], e)
 		}
 	}
 }

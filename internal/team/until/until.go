@@ -163,7 +163,7 @@ func (g *Goal) unmet() string { return "the goal " + g.Command + " is not reache
 
 func (g *Goal) check(c checks.Check) verify.Check {
 	return verify.Check{
-		Check: permission.Check{Check: policy.Check{Command: c.Command, Configured: true, NamedByPerson: true}},
+		Check: permission.Check{Check: policy.Check{Command: c.Command, NamedByPerson: true}},
 		Name:  "goal", Timeout: g.Timeout, Attempt: g.result.Rounds, Env: c.Env,
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))

@@ -5,7 +5,6 @@
 package dial
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -21,7 +20,6 @@ import (
 // Options are the server's address and the credentials.
 type Options struct {
 	URL   string // or several, with commas between
-	Name  string // of the connection, shown to the server's operator
 	Token string
 	Creds string // a file with a JWT and the seed of its key
 	NKey  string // a file with the seed of a key
@@ -72,15 +70,15 @@ func (o Options) options() ([]nats.Option, error) {
 		say = func(string) {}
 	}
 	opts := []nats.Option{
-		nats.Name(cmp.Or(o.Name, "pawl")), nats.Timeout(connectWait), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
+		nats.Name("pawl"), nats.Timeout(connectWait), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
 		nats.ReconnectJitter(100*time.Millisecond, time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil: closed by this side
-				say("the connection to the NATS server is lost; it is tried again")
+				say("the connection to the NATS server is lost; pawl tries again")
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { say("the NATS server says: " + err.Error()) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { say("the NATS server is reached again") }),
+		nats.ReconnectHandler(func(c *nats.Conn) { say("the connection to the NATS server is back") }),
 	}
 	far, err := o.far()
 	if err != nil {
@@ -121,12 +119,12 @@ func (o Options) far() (bool, error) {
 		}
 		u, err := url.Parse(one)
 		if err != nil || u.Hostname() == "" {
-			return false, fault.NewConfiguration("give an address such as nats://host:4222", "the address of the NATS server makes no sense") // it may hold a password
+			return false, fault.NewConfiguration("give an address such as nats://host:4222", "the address of the NATS server is not valid") // it may hold a password
 		}
 		switch u.Scheme {
 		case "nats", "tls", "ws", "wss":
 		default:
-			return false, fault.NewConfiguration("give an address such as nats://host:4222", "a NATS server is not reached by %s", u.Scheme)
+			return false, fault.NewConfiguration("give an address such as nats://host:4222", "a NATS server cannot be reached by %s", u.Scheme)
 		}
 		ip := net.ParseIP(u.Hostname())
 		if u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -143,7 +141,7 @@ func (o Options) explain(err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), strings.Contains(err.Error(), "authorization"):
 		return fault.NewConfiguration("see doc/swarm.md for --nats-creds, --nats-nkey and PAWL_NATS_TOKEN", "the NATS server does not let this machine in: %v", err)
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		return fault.NewConfiguration("set up TLS on the server (doc/swarm.md), or say --nats-plain where the network between is your own", "the NATS server offers no TLS, and it is on another machine")
+		return fault.NewConfiguration("set up TLS on the server (doc/swarm.md), or use --nats-plain if the network between is your own", "the NATS server offers no TLS, and it is on another machine")
 	case errors.Is(err, nats.ErrNoServers):
 		return fault.NewConfiguration("is it running there, and does a firewall let you through? (doc/swarm.md)", "no NATS server was reached")
 	}

@@ -31,9 +31,6 @@ type Config struct {
 	Bank    Bank
 	// Say is called with messages for a person: who joined, what was refused.
 	Say func(string)
-	// Replicas is how many servers store the queue. 0: three in a cluster, otherwise
-	// one.
-	Replicas int
 }
 
 // Times of a Board.
@@ -175,11 +172,9 @@ func (b *Board) asked() {
 }
 
 func (b *Board) makeStreams(ctx context.Context) error {
-	replicas := b.cfg.Replicas
-	if replicas == 0 {
-		if replicas = 1; b.nc.ConnectedClusterName() != "" {
-			replicas = 3
-		}
+	replicas := 1
+	if b.nc.ConnectedClusterName() != "" {
+		replicas = 3
 	}
 	// Each step is repeated on failure: its answer may be lost, or a cluster may be
 	// choosing a leader. Every step may be done twice.

@@ -43,7 +43,7 @@ const Protocol = 2
 
 // Errors of leases.
 var (
-	ErrLost    = errors.New("the worker was not heard of any more")
+	ErrLost    = errors.New("the worker did not answer any more")
 	ErrOver    = errors.New("the lease is over")
 	ErrRefused = errors.New("refused")
 	// ErrElsewhere is matched by the error for a task that another worker should take,

@@ -251,7 +251,7 @@ func (w *server) join(ctx context.Context, name string) (*joined, error) {
 	}
 	key, err := agree(own, a.Public, a.Worker)
 	if err != nil || a.Lease <= 0 || !isName(a.Epoch) {
-		return nil, errors.Join(errors.New("join: the answer makes no sense"), err)
+		return nil, errors.Join(errors.New("join: the answer is not valid"), err)
 	}
 	return &joined{server: w, swarm: name, epoch: a.Epoch, id: a.Worker, key: key, lease: a.Lease}, nil
 }

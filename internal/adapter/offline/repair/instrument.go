@@ -108,16 +108,7 @@ func (m *module) hits(p *pkg, all []statement, limit int) (map[string]string, []
 // eachStatement visits every statement of every list in a body.
 func eachStatement(body *ast.BlockStmt, f func(ast.Stmt)) {
 	ast.Inspect(body, func(n ast.Node) bool {
-		var list []ast.Stmt
-		switch x := n.(type) {
-		case *ast.BlockStmt:
-			list = x.List
-		case *ast.CaseClause:
-			list = x.Body
-		case *ast.CommClause:
-			list = x.Body
-		}
-		for _, st := range list {
+		for _, st := range Statements(n) {
 			switch st.(type) {
 			case *ast.CaseClause, *ast.CommClause, *ast.EmptyStmt:
 			default:

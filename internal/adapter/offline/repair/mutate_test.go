@@ -65,7 +65,7 @@ func TestMutate(t *testing.T) {
 	all := mutants(t, sample)
 	wants := []string{
 		"i <= len(keys)", "i := 1", "return n.right.find", "count -= i", "HasSuffix(keys[i]", "|| !deep",
-		"&& strings.HasPrefix", "keys[:len(keys)-1]", "break", "seen[keys[i]] = true", "keys[i+1]", "keys[i] != want",
+		"&& strings.HasPrefix", "keys[:len(keys)-1]", "seen[keys[i]] = true", "keys[i+1]", "keys[i] != want",
 		"return i, false", "n == nil", "i + 1",
 	}
 	var text strings.Builder

@@ -32,14 +32,6 @@ func negated(s *mutator, n ast.Node) {
 	}
 }
 
-// dropped removes one side of a && or ||: a clause too many.
-func dropped(s *mutator, b *ast.BinaryExpr) {
-	if b.Op == token.LAND || b.Op == token.LOR {
-		s.replace(.2, b, s.text(b.X))
-		s.replace(.2, b, s.text(b.Y))
-	}
-}
-
 // returnedBool changes a constant answer: into the other one, or into a
 // question about a local count.
 func returnedBool(s *mutator, r *ast.ReturnStmt) {
@@ -256,22 +248,6 @@ func swappedIndices(s *mutator, n ast.Node) {
 		if len(values) <= 4 {
 			s.swapPairs(.35, values, len(values))
 		}
-	}
-}
-
-// swappedValues turns a, b = x, y into a, b = y, x, and so for two results.
-func swappedValues(s *mutator, n ast.Node) {
-	switch x := n.(type) {
-	case *ast.AssignStmt:
-		list := x.Rhs
-		if len(x.Lhs) == 2 && len(x.Rhs) == 1 {
-			if _, call := x.Rhs[0].(*ast.CallExpr); call {
-				list = x.Lhs
-			}
-		}
-		s.swapPairs(.45, list, 1)
-	case *ast.ReturnStmt:
-		s.swapPairs(.45, x.Results, 1)
 	}
 }
 

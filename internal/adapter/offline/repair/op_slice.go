@@ -5,24 +5,6 @@ import (
 	"go/types"
 )
 
-// sliceBound drops or swaps a bound.
-func sliceBound(s *mutator, x *ast.SliceExpr) {
-	if x.Slice3 || x.Low == nil && x.High == nil {
-		return
-	}
-	text := func(e ast.Expr) string {
-		if e == nil {
-			return ""
-		}
-		return s.text(e)
-	}
-	s.put(.25, x.Lbrack, x.End(), "["+text(x.High)+":"+text(x.Low)+"]")
-	if x.Low != nil && x.High != nil {
-		s.put(.2, x.Lbrack, x.End(), "["+s.text(x.Low)+":]")
-		s.put(.2, x.Lbrack, x.End(), "[:"+s.text(x.High)+"]")
-	}
-}
-
 // part takes the head or the tail of a slice or string.
 func part(s *mutator, n ast.Node) {
 	e, t, role, ok := s.plain(n)
@@ -47,21 +29,6 @@ func (s *mutator) parts(ends, cut float64, e ast.Expr) {
 		s.replace(cut, e, x+"["+v.Name()+":]")
 		s.replace(cut*.9, e, x+"[:"+v.Name()+"]")
 		s.replace(cut*.8, e, x+"["+v.Name()+"+1:]")
-	}
-}
-
-// appended changes the order of two slices that are put together, or what is
-// put to them.
-func appended(s *mutator, c *ast.CallExpr) {
-	elem := element(s.typ(c))
-	if !isIdent(c.Fun, "append") || len(c.Args) != 2 || elem == nil {
-		return
-	}
-	a, b := s.text(c.Args[0]), s.text(c.Args[1])
-	if c.Ellipsis.IsValid() {
-		s.replace(.4, c, "append("+b+", "+a+"...)")
-	} else {
-		s.replace(.25, c, "append("+s.name(s.typ(c))+"{"+b+"}, "+a+"...)")
 	}
 }
 
@@ -95,26 +62,6 @@ func returnedSlice(s *mutator, r *ast.ReturnStmt) {
 				s.replace(.25, e, "append("+v.Name()+", "+text+"...)")
 				s.replace(.25, e, "append("+text+", "+v.Name()+"...)")
 			}
-		}
-	}
-}
-
-// wrongIndex indexes from the other end, or at the other end.
-func wrongIndex(s *mutator, x *ast.IndexExpr) {
-	t := s.typ(x.X)
-	if t == nil || !isInt(s.typ(x.Index)) || !s.simple(x.X) || !hasLen(t) || isMap(t) {
-		return
-	}
-	end := "len(" + s.text(x.X) + ")-1"
-	if v, ok := constant(x.Index); ok && v == "0" {
-		s.replace(.3, x.Index, end)
-	} else if s.text(x.Index) == end {
-		s.replace(.3, x.Index, "0")
-	} else {
-		s.replace(.12, x.Index, end+"-"+s.operand(x.Index))
-		for _, v := range s.varsOf(x.Pos(), types.Typ[types.Int]) {
-			s.replace(.2, x.Index, v.Name()+"-1")
-			s.replace(.2, x.Index, v.Name()+"+1")
 		}
 	}
 }

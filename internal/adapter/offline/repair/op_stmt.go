@@ -216,8 +216,8 @@ func (s *mutator) simple(e ast.Expr) bool {
 	return ok
 }
 
-// statements returns the list that a node holds.
-func statements(n ast.Node) []ast.Stmt {
+// Statements returns the list that a node holds.
+func Statements(n ast.Node) []ast.Stmt {
 	switch p := n.(type) {
 	case *ast.BlockStmt:
 		return p.List
@@ -235,10 +235,11 @@ func (s *mutator) insert(prior float64, before ast.Stmt, text string) {
 	s.put(prior, before.Pos(), before.Pos(), strings.ReplaceAll(text, "\n", "\n"+in)+"\n"+in)
 }
 
-// indent returns the white space before a node on its line.
-func (s *mutator) indent(n ast.Node) string {
-	at := s.m.offset(n.Pos())
-	line := s.src[strings.LastIndexByte(s.src[:at], '\n')+1 : at]
+func (s *mutator) indent(n ast.Node) string { return Indent(s.src, s.m.offset(n.Pos())) }
+
+// Indent returns the white space before a position on its line.
+func Indent(text string, at int) string {
+	line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
@@ -246,7 +247,7 @@ func (s *mutator) indent(n ast.Node) string {
 // and does not leave.
 func (s *mutator) place(prior float64, st ast.Stmt, text string) {
 	s.insert(prior, st, text)
-	list := statements(s.parent(0))
+	list := Statements(s.parent(0))
 	switch st.(type) {
 	case *ast.ReturnStmt, *ast.BranchStmt:
 	default:
@@ -254,27 +255,6 @@ func (s *mutator) place(prior float64, st ast.Stmt, text string) {
 			s.put(prior, st.End(), st.End(), "\n"+s.indent(st)+text)
 		}
 	}
-}
-
-// ordered swaps a statement with the next one.
-func ordered(s *mutator, st ast.Stmt) {
-	list := statements(s.parent(0))
-	for i, x := range list[:len(list)-1] {
-		if x == st {
-			s.swap(.35*movable(st)*movable(list[i+1]), st, list[i+1])
-		}
-	}
-}
-
-// movable returns how well a statement moves: 0 is not.
-func movable(st ast.Stmt) float64 {
-	switch st.(type) {
-	case *ast.AssignStmt, *ast.ExprStmt, *ast.IncDecStmt:
-		return 1
-	case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt:
-		return .6
-	}
-	return 0
 }
 
 // assigned reports whether a variable is assigned to in a node.
@@ -404,25 +384,6 @@ func missingCount(s *mutator, st ast.Stmt) {
 			}
 			if isBool(t) {
 				s.place(.1, st, v.Name()+" = true")
-			}
-		}
-	}
-}
-
-// missingLink sets a pointer field that the function knows to something in
-// scope.
-func missingLink(s *mutator, st ast.Stmt) {
-	for _, f := range s.fragments() {
-		root, _, isField := strings.Cut(f.text, ".")
-		if _, ptr := f.typ.Underlying().(*types.Pointer); !ptr || !isField || strings.Contains(f.text, "(") {
-			continue
-		}
-		for _, v := range s.vars(st.Pos()) {
-			if v.Name() != root {
-				continue
-			}
-			for _, w := range s.varsOf(st.Pos(), f.typ) {
-				s.place(.1, st, f.text+" = "+w.Name())
 			}
 		}
 	}

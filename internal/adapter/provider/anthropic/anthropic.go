@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,22 +27,71 @@ const Name = "anthropic-messages"
 // not known: the API requires a limit.
 const fallbackTokens = 32000
 
-// cacheMark marks the end of a prefix that the provider should cache.
-const cacheMark = `,"cache_control":{"type":"ephemeral"}`
+// A mark is the end of a prefix that the provider should cache: for five minutes after each
+// use, or for an hour.
+const (
+	shortMark = `,"cache_control":{"type":"ephemeral"}`
+	longMark  = `,"cache_control":{"type":"ephemeral","ttl":"1h"}`
+)
 
 // api is the Messages API. With a version (in a cloud) the address names the model, and
 // the body the API's version.
 type api struct {
 	t        provider.Tuning
+	long     bool // the cache is to last for an hour
 	version  string
 	bodied   bool // betas are in the body
 	noStream bool // the address requests a stream, not the body
 }
 
-var _ provider.Ender = api{}
+var (
+	_ provider.Ender  = api{}
+	_ provider.Frugal = direct{}
+	_ llm.Lasting     = direct{}
+)
 
 // New returns the API.
-func New(t provider.Tuning) provider.API { return api{t: t} }
+func New(t provider.Tuning) provider.API { return direct{api{t: t}} }
+
+// direct is the API at an address with its own paths: Anthropic's, or a gateway's.
+type direct struct{ api }
+
+// betas are the betas by the beginnings of their names, each with the member that needs it.
+var betas = [...]struct {
+	name, member string
+	drop         func(*provider.Tuning)
+}{
+	{"thinking-binding-controls-", "block_binding", func(t *provider.Tuning) { t.Binds = false }},
+	{"thinking-display-updates-", "display", func(t *provider.Tuning) { t.Display = "" }},
+	{"context-management-", "context_management", func(t *provider.Tuning) { t.KeepThinking = false }},
+	{"effort-", "output_config", func(t *provider.Tuning) { t.Think = provider.ByBudget }},
+	{"interleaved-thinking-", "interleaved-thinking", func(*provider.Tuning) {}},
+}
+
+// Without implements provider.Frugal: a refusal names a beta, a member that needs one, or only
+// the header, which stands for all.
+func (a direct) Without(refusal string) (provider.API, string) {
+	t := a.t
+	var dropped []string
+	for _, all := range []bool{false, strings.Contains(refusal, "anthropic-beta") || strings.Contains(refusal, "anthropic_beta")} {
+		for _, name := range a.t.Betas {
+			for _, b := range betas {
+				if strings.HasPrefix(name, b.name) && (all || strings.Contains(refusal, name) || strings.Contains(refusal, b.member)) {
+					dropped = append(dropped, name)
+					b.drop(&t)
+				}
+			}
+		}
+		if len(dropped) > 0 {
+			break
+		}
+	}
+	if len(dropped) == 0 {
+		return nil, ""
+	}
+	t.Betas = slices.DeleteFunc(slices.Clone(a.t.Betas), func(name string) bool { return slices.Contains(dropped, name) })
+	return direct{api{t: t}}, strings.Join(dropped, ", ")
+}
 
 // OnBedrock returns the API with the request bodies of Amazon Bedrock.
 func OnBedrock(t provider.Tuning) Hosted {
@@ -54,6 +104,19 @@ func OnVertex(t provider.Tuning) Hosted { return Hosted{api{t: t, version: "vert
 // Hosted is the API as a cloud serves it. Addresses and keys are the cloud's.
 type Hosted struct{ api }
 
+// Long implements llm.Lasting.
+func (a direct) Long() (llm.Codec, bool) {
+	a.long = a.t.LongCache
+	return a, a.long
+}
+
+func (a api) mark() string {
+	if a.long {
+		return longMark
+	}
+	return shortMark
+}
+
 func (api) Name() string { return Name }
 
 func (api) Path(string) string { return "/v1/messages" }
@@ -65,15 +128,15 @@ func (api) Decoder() provider.Decoder { return new(decoder) }
 // Header sets a key as x-api-key, a sign-in token as a bearer token, and the betas.
 func (a api) Header(h http.Header, key string) {
 	h.Set("anthropic-version", "2023-06-01")
-	betas := a.t.Betas
+	used := a.t.Betas
 	switch {
 	case strings.HasPrefix(key, "sk-ant-oat"):
 		h.Set("Authorization", "Bearer "+key)
-		betas = append([]string{"oauth-2025-04-20"}, betas...)
+		used = append([]string{"oauth-2025-04-20"}, used...)
 	case key != "":
 		h.Set("x-api-key", key)
 	}
-	SetBetas(h, betas)
+	SetBetas(h, used)
 }
 
 // SetBetas sets the header that names betas, if there are any.
@@ -105,7 +168,7 @@ func (a api) Head(h llm.Head) ([]byte, error) {
 	if h.System != "" {
 		b = append(b, `,"system":[{"type":"text","text":`...)
 		b = lax.AppendString(b, h.System)
-		b = append(b, cacheMark+"}]"...)
+		b = append(b, a.mark()+"}]"...)
 	}
 	for i, t := range h.Tools {
 		if i == 0 {
@@ -127,7 +190,7 @@ func (a api) Head(h llm.Head) ([]byte, error) {
 		b = append(b, `,"input_schema":`...)
 		b = append(b, t.Schema...)
 		if i == len(h.Tools)-1 {
-			b = append(b, cacheMark...)
+			b = append(b, a.mark()...)
 		}
 		b = append(b, '}')
 	}

@@ -235,3 +235,28 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","input":{"a":1}},{"type":"thinking","thinking":"x","signature":"y"}],"usage":{}}`))
 	f.Fuzz(func(t *testing.T, data []byte) { wiretest.CheckDecoder(t, anthropic.New(provider.Tuning{}), data) })
 }
+
+// SPEC 20.1: the cache lasts an hour only where that is asked for and known to be taken; all
+// marks of a request are of one kind.
+func TestLongCache(t *testing.T) {
+	t.Parallel()
+	head := llm.Head{Model: "m", System: "S", Tools: []llm.ToolSpec{{Name: "a", Schema: json.RawMessage(`{}`)}}}
+	said := []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("hi")}}}
+	for _, known := range []bool{true, false} {
+		short := anthropic.New(provider.Tuning{LongCache: known})
+		long, ok := short.(llm.Lasting).Long()
+		if ok != known {
+			t.Errorf("%t, want %t", ok, known)
+		}
+		for _, c := range []struct {
+			codec llm.Codec
+			want  int
+		}{{short, 0}, {long, map[bool]int{true: 3}[known]}} {
+			h, err := c.codec.Head(head)
+			m, err2 := c.codec.Step(said, true)
+			if all := string(h) + string(m); err != nil || err2 != nil || strings.Count(all, "cache_control") != 3 || strings.Count(all, `{"type":"ephemeral","ttl":"1h"}`) != c.want {
+				t.Errorf("%v, %v: %s", err, err2, all)
+			}
+		}
+	}
+}

@@ -12,13 +12,13 @@ import (
 
 // Step returns messages, each as one element. With mark, the last block that can have a
 // cache marker gets one.
-func (api) Step(ms []llm.Message, mark bool) ([]byte, error) {
+func (a api) Step(ms []llm.Message, mark bool) ([]byte, error) {
 	var e encoder
 	for _, m := range ms {
 		e.message(m)
 	}
 	if mark && e.markAt > 0 {
-		e.out = slices.Insert(e.out, e.markAt, []byte(cacheMark)...)
+		e.out = slices.Insert(e.out, e.markAt, []byte(a.mark())...)
 	}
 	return e.out, nil
 }

@@ -316,6 +316,13 @@ func describe(c *Choice, r row, w Want) {
 			c.Info.Images = *o.Images
 		}
 	}
+	// Gateways and clouds may not know the longer life.
+	if r.name == "anthropic" && sameHost(c.BaseURL, r.base) {
+		c.tuning.LongCache = true
+		if c.Info.Price != nil {
+			c.Info.Price.CacheLong = 2 * c.Info.Price.Input
+		}
+	}
 }
 
 // noKey returns an error that names the variable to set, and another provider that could

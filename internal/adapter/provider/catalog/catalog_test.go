@@ -53,7 +53,7 @@ func TestResolve(t *testing.T) {
 		{"another name for it", Want{Flag: "google", Env: env("GEMINI_API_KEY=k")}, "gemini/gemini-3.8-flash", "google-generate-content", "generativelanguage.googleapis.com", "flag"},
 		{"a provider without a default", Want{Flag: "ollama/", Env: env()}, "no model of ollama is chosen", "", "", ""},
 		{"no key", Want{Flag: "mistral/devstral-medium-latest", Env: env()}, "mistral/devstral-medium-latest needs a key", "", "", ""},
-		{"an unknown model", Want{Flag: "qwen9", Env: env("OPENAI_API_KEY=k")}, `unknown model "qwen9": it is not known which provider has it`, "", "", ""},
+		{"an unknown model", Want{Flag: "qwen9", Env: env("OPENAI_API_KEY=k")}, `unknown model "qwen9": pawl does not know which provider has it`, "", "", ""},
 		{"a router's name", Want{Flag: "meta-llama/llama-4", Env: env("OPENROUTER_API_KEY=k")}, "openrouter/meta-llama/llama-4", "openai-chat-completions", "openrouter.ai", "flag"},
 		{"a new model of a known maker", Want{Flag: "claude-opus-9", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-opus-9", "anthropic-messages", "api.anthropic.com", "flag"},
 		{"a short name", Want{Flag: "sonnet", Env: env("ANTHROPIC_API_KEY=k")}, "anthropic/claude-sonnet-5-5", "anthropic-messages", "api.anthropic.com", "flag"},
@@ -129,6 +129,10 @@ func TestPrices(t *testing.T) {
 		p.Search = usd
 		return &p
 	}
+	lasting := func(p *llm.Price, usd float64) *llm.Price { // which also keeps its cache for an hour
+		p.CacheLong = usd
+		return p
+	}
 	cfg := Config{Models: map[string]Override{
 		"groq/x": {Price: own, Window: 1000, MaxOutput: 10}, "y": {Window: 5}, "groq/y": {Window: 6},
 	}}
@@ -139,7 +143,7 @@ func TestPrices(t *testing.T) {
 		window int
 		family string
 	}{
-		{"anthropic/claude-sonnet-4-5-20250929", keys, searching(*sonnet, 0.01), 200_000, "claude"},
+		{"anthropic/claude-sonnet-4-5-20250929", keys, lasting(searching(*sonnet, 0.01), 6), 200_000, "claude"},
 		{"anthropic/claude-sonnet-4-5", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), sonnet, 200_000, "claude"},
 		{"anthropic/claude-opus-4-9", env("ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://proxy"), nil, 200_000, "claude"},
 		{"openai/gpt-4o-mini", env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=https://gateway.test/v1"), mini, 128_000, "gpt"},

@@ -60,11 +60,36 @@ var (
 	// Text between calls comes as thinking, which is empty by default.
 	updating  = provider.Tuning{KeepThinking: true, Binds: true, Betas: []string{binding}, Display: "updates"}
 	budgeted  = provider.Tuning{Think: provider.ByBudget, KeepThinking: true, Betas: []string{interleaved}}
-	gpt       = provider.Tuning{Reasons: true, NoLimit: true}
-	gptBrief  = provider.Tuning{Reasons: true, NoLimit: true, Verbosity: "low"}
-	gptRecall = provider.Tuning{Reasons: true, NoLimit: true, Verbosity: "low", Context: "all_turns"}
+	reasons   = provider.Tuning{Reasons: true, NoLimit: true}
+	gpt       = provider.Tuning{Reasons: true, NoLimit: true, Freeform: patches}
+	gptBrief  = provider.Tuning{Reasons: true, NoLimit: true, Freeform: patches, Verbosity: "low"}
+	gptRecall = provider.Tuning{Reasons: true, NoLimit: true, Freeform: patches, Verbosity: "low", Context: "all_turns"}
 	never     = provider.Tuning{Think: provider.Never}
 )
+
+// patches is the form in which GPT-5 and later models were trained to change files, by the
+// grammar that Codex sends.
+var patches = &provider.Freeform{Tool: "apply_patch", Arg: "patch", Doc: "Change files by a patch, all of it or nothing. Give three lines of context around each change. " +
+	"This is a FREEFORM tool, so do not wrap the patch in JSON.", Grammar: `start: begin_patch hunk+ end_patch
+begin_patch: "*** Begin Patch" LF
+end_patch: "*** End Patch" LF?
+
+hunk: add_hunk | delete_hunk | update_hunk
+add_hunk: "*** Add File: " filename LF add_line+
+delete_hunk: "*** Delete File: " filename LF
+update_hunk: "*** Update File: " filename LF change_move? change?
+
+filename: /(.+)/
+add_line: "+" /(.*)/ LF -> line
+
+change_move: "*** Move to: " filename LF
+change: (change_context | change_line)+ eof_line?
+change_context: ("@@" | "@@ " /(.+)/) LF
+change_line: ("+" | "-" | " ") /(.*)/ LF
+eof_line: "*** End of File" LF
+
+%import common.LF
+`}
 
 // families is the table of families. The last row holds for models of which nothing is
 // known: they are asked for an effort only if the person says so.
@@ -90,11 +115,12 @@ var families = []tuned{
 	{models: "gpt-5 gpt-5-*", levels: "minimal low medium high", effort: "medium", side: "low", tuning: gpt},
 	{models: "gpt-5.1-codex-max*", levels: fourLevels, effort: "medium", side: "low", tuning: gpt},
 	{models: "gpt-5.1*", levels: threeLevels, effort: "medium", side: "low", tuning: gpt},
+	{models: "gpt-5.3-codex*", levels: fourLevels, effort: "medium", side: "low", tuning: gptBrief},
 	{models: "gpt-5.[2-4]*", levels: fourLevels, effort: "medium", side: "low", tuning: gpt},
 	{models: "gpt-5.5*", levels: fourLevels, effort: "medium", side: "low", tuning: gptBrief},
 	{models: "gpt-5.6-sol* gpt-6.1-sol*", levels: fiveLevels, effort: "low", side: "low", tuning: gptRecall},
 	{models: "gpt-*", levels: fiveLevels, effort: "medium", side: "low", tuning: gptRecall},
-	{models: "o[134] o[134]-* codex-*", levels: threeLevels, effort: "medium", side: "low", tuning: gpt},
+	{models: "o[134] o[134]-* codex-*", levels: threeLevels, effort: "medium", side: "low", tuning: reasons},
 
 	{models: "gemini-*image* gemini-*tts* gemini-*audio* gemini-*live* gemini-*embedding* gemini-1* gemini-2.0* gemma*", tuning: provider.Tuning{Think: provider.Never, NoLimit: true}},
 	{models: "gemini-2.5*lite*", levels: threeLevels, tuning: provider.Tuning{Think: provider.ByBudget, NoLimit: true}},

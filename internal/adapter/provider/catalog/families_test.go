@@ -39,37 +39,43 @@ func keys(url string) func(string) string {
 // betas. Of messages only the cache markers are kept.
 func sent(t *testing.T, ref, asked string, effort func(llm.Info) string) (llm.Info, string) {
 	t.Helper()
-	var out string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		var all map[string]any
-		if err := json.Unmarshal(body, &all); err != nil {
-			t.Error(err)
-		}
-		for _, name := range []string{"model", "stream", "stream_options", "store", "anthropic_version", "usage", "options"} {
+	info, at, all := request(t, ref, asked, effort, "a")
+	for _, name := range []string{"model", "stream", "stream_options", "store", "anthropic_version", "usage", "options"} {
+		delete(all, name)
+	}
+	for _, name := range []string{"messages", "input", "contents", "system", "systemInstruction", "tools"} {
+		if b, err := json.Marshal(all[name]); err == nil && all[name] != nil {
 			delete(all, name)
-		}
-		for _, name := range []string{"messages", "input", "contents", "system", "systemInstruction", "tools"} {
-			if b, err := json.Marshal(all[name]); err == nil && all[name] != nil {
-				delete(all, name)
-				if n := strings.Count(string(b), "cache_control"); n > 0 {
-					all["marks in "+name] = n
-				}
+			if n := strings.Count(string(b), "cache_control"); n > 0 {
+				all["marks in "+name] = n
 			}
 		}
-		if all["prompt_cache_key"] != nil {
-			all["prompt_cache_key"] = "KEY"
+	}
+	if all["prompt_cache_key"] != nil {
+		all["prompt_cache_key"] = "KEY"
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		t.Error(err)
+	}
+	return info, path.Base(at) + " " + string(b)
+}
+
+// request returns the address and the members of a request to a model, with the betas, for
+// a conversation with one tool.
+func request(t *testing.T, ref, asked string, effort func(llm.Info) string, tool string) (info llm.Info, at string, all map[string]any) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(body, &all); err != nil {
+			t.Error(err)
 		}
 		for _, name := range []string{"Anthropic-Beta", "X-Dashscope-Cachecontrol"} {
 			if v := r.Header.Get(name); v != "" {
 				all[name] = v
 			}
 		}
-		b, err := json.Marshal(all)
-		if err != nil {
-			t.Error(err)
-		}
-		out = path.Base(r.URL.Path) + " " + string(b)
+		at = r.URL.Path
 		w.WriteHeader(http.StatusBadRequest)
 	}))
 	defer s.Close()
@@ -82,10 +88,10 @@ func sent(t *testing.T, ref, asked string, effort func(llm.Info) string) (llm.In
 	if err != nil {
 		t.Fatalf("%s: %v", ref, err)
 	}
-	head := llm.Head{Model: c.Info.Model, System: "S", Effort: effort(c.Info), Tools: []llm.ToolSpec{{Name: "a", Doc: "A", Schema: json.RawMessage(`{"type":"object"}`)}}}
+	head := llm.Head{Model: c.Info.Model, System: "S", Effort: effort(c.Info), Tools: []llm.ToolSpec{{Name: tool, Doc: "A", Schema: json.RawMessage(`{"type":"object"}`)}}}
 	for range m.Stream(t.Context(), &llm.Request{Head: head, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("hi")}}}}) {
 	}
-	return c.Info, out
+	return c.Info, at, all
 }
 
 // The efforts of a request of the conversation, of one beside it, and of one without.

@@ -96,7 +96,7 @@ func named(name, why string, w Want) (Choice, error) {
 		}
 	}
 	return Choice{}, fault.NewConfiguration("write it as provider/model, for example ollama/"+name+"; `pawl models` lists the providers",
-		"unknown model %q: it is not known which provider has it", name)
+		"unknown model %q: pawl does not know which provider has it", name)
 }
 
 // whole returns the choice of a provider's default model.
@@ -116,6 +116,21 @@ type Line struct {
 	Price    *llm.Price // of that model; nil: unknown
 	Usable   bool
 	Why      string // why it is usable, or what to set to make it so
+}
+
+// Models returns the models to choose from: the default one, then those of its maker
+// whose price is known.
+func (l Line) Models() []string {
+	if l.Model == "" {
+		return nil
+	}
+	out := []string{l.Model}
+	for _, m := range models {
+		if m.home == l.Provider && m.priced && m.name != l.Model && !strings.HasSuffix(m.name, "-") {
+			out = append(out, m.name)
+		}
+	}
+	return out
 }
 
 // Usable returns the providers that are reached over the network, usable or not. Local

@@ -37,6 +37,7 @@ func apis() map[string]provider.API {
 	for _, host := range []string{"openai", "mistral", "deepseek"} {
 		out["chat "+host] = openaichat.New(openaichat.DialectFor(host, "m"), ids)
 	}
+	out["anthropic, an hour"] = anthropic.New(provider.Tuning{LongCache: true})
 	out["chat openrouter claude"] = openaichat.New(openaichat.DialectFor("openrouter", "anthropic/claude-sonnet-4.5"), ids)
 	return out
 }
@@ -89,7 +90,7 @@ func (r *run) fold(n int) {
 	}
 }
 
-var marks = [][]byte{[]byte(`,"cache_control":{"type":"ephemeral"}`)}
+var marks = [][]byte{[]byte(`,"cache_control":{"type":"ephemeral"}`), []byte(`,"cache_control":{"type":"ephemeral","ttl":"1h"}`)}
 
 // request checks the next request, and that the session folded again asks it.
 func (r *run) request() {
@@ -113,6 +114,11 @@ func (r *run) request() {
 		r.t.Fatalf("the prefix moved:\n%s\n%s", r.prefix, prefix)
 	}
 	r.prefix = prefix
+	defer func() {
+		if rapid.IntRange(0, 9).Draw(r.t, "pause") == 0 {
+			r.now = r.now.Add(7 * time.Minute)
+		}
+	}()
 	if rapid.IntRange(0, 2).Draw(r.t, "fold") > 0 {
 		r.apply(event.Requested{Attempt: 1})
 		return

@@ -308,6 +308,9 @@ func (d *decoder) End() (llm.Reply, error) {
 		r.Message.Parts = append(r.Message.Parts, p.part())
 	}
 	r.Stop = d.stopped()
+	if d.calls == 0 && (d.finish == "MALFORMED_FUNCTION_CALL" || d.finish == "UNEXPECTED_TOOL_CALL") {
+		r.Message.Parts = nil // what it wanted to call is lost, and its text is not all: an empty reply is asked for again
+	}
 	if r.Stop == llm.StopRefusal {
 		if r.Refusal = d.message; r.Refusal == "" {
 			r.Refusal = d.finish

@@ -248,3 +248,19 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(chunk(`{"text":"<think>a"},{"text":"b","thoughtSignature":"s"},{"text":"c","thought":true}`, "STOP")))
 	f.Fuzz(func(t *testing.T, data []byte) { wiretest.CheckDecoder(t, api(), data) })
 }
+
+// SPEC 3.2: a reply whose call is lost is no end of a turn, whatever was said before it: it is
+// empty, and so asked for again. Its usage counts. A call that came whole is kept.
+func TestLostCalls(t *testing.T) {
+	t.Parallel()
+	for finish, lost := range map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "STOP": false, "MAX_TOKENS": false} {
+		said := chunk(`{"text":"Hm","thought":true},{"text":"I will edit it."}`, finish)
+		r, _, err := read(gemini.New(provider.Tuning{}), said)
+		if err != nil || (len(r.Message.Parts) == 0) != lost || r.Usage.Output == 0 || r.Finish != finish {
+			t.Errorf("%s: %v, %+v", finish, err, r)
+		}
+		if r, _, err = read(gemini.New(provider.Tuning{}), chunk(`{"functionCall":{"name":"f","args":{}}}`, finish)); err != nil || len(r.Message.Calls()) != 1 {
+			t.Errorf("%s with a call: %v, %+v", finish, err, r)
+		}
+	}
+}

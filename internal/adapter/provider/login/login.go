@@ -37,7 +37,7 @@ type Way struct {
 }
 
 // notPublished is the reason for most providers.
-const notPublished = "it publishes no sign-in for programs of others, and its sign-in for its own programs is not pawl's to use"
+const notPublished = "it has no sign-in for other programs"
 
 // ways is the table, as of 2026-11-22.
 var ways = []Way{

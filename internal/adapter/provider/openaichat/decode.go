@@ -319,7 +319,7 @@ func (d *Decoder) End() (llm.Reply, error) {
 		return llm.Reply{}, fault.NewProvider(d.d.Name, 0, "", errUnfinished)
 	}
 	switch d.finish {
-	case "error", "insufficient_system_resource": // the host stopped without an explanation
+	case "error", "insufficient_system_resource", "network_error", "malformed_function_call", "MALFORMED_FUNCTION_CALL": // the host stopped without an explanation
 		f := fault.NewProvider(d.d.Name, 0, "the reply was broken off: "+d.finish, nil)
 		return llm.Reply{}, f
 	}

@@ -14,8 +14,6 @@ type Dialect struct {
 	// CompletionTokens selects when the limit of a reply is named max_completion_tokens:
 	// always, only for OpenAI's reasoning models (which refuse max_tokens), or never.
 	CompletionTokens When
-	// NoUsageOption omits stream_options.
-	NoUsageOption bool
 	// Effort is how a reasoning effort is requested.
 	Effort Effort
 	// Echo is how native reasoning is sent back to the host that sent it.

@@ -82,10 +82,7 @@ func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
 // End returns the end of a request.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
-	b := append([]byte(nil), `],"stream":true`...)
-	if !a.d.NoUsageOption {
-		b = append(b, `,"stream_options":{"include_usage":true}`...)
-	}
+	b := append([]byte(nil), `],"stream":true,"stream_options":{"include_usage":true}`...)
 	if t.MaxTokens > 0 {
 		name := "max_tokens"
 		if a.d.CompletionTokens == Always || a.d.CompletionTokens == ReasoningModels && a.d.Tuning.Reasons {

@@ -260,6 +260,21 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
+// SPEC 3.2: a host that says itself that the reply was broken off, or its call lost, is asked
+// again; half a reply ends no turn.
+func TestBrokenOff(t *testing.T) {
+	for _, finish := range []string{"error", "insufficient_system_resource", "network_error", "malformed_function_call", "MALFORMED_FUNCTION_CALL"} {
+		d := New(Dialect{Name: "h"}, nil).Decoder()
+		if _, err := d.Event("", []byte(`{"choices":[{"delta":{"content":"I will edit it."},"finish_reason":"`+finish+`"}]}`)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.End()
+		if f := (*fault.Error)(nil); !errors.As(err, &f) || !f.Retryable {
+			t.Errorf("%s: %v", finish, err)
+		}
+	}
+}
+
 // SPEC 5.1: finish reasons in pawl's words.
 func TestStop(t *testing.T) {
 	for _, c := range []struct {

@@ -19,10 +19,26 @@ import (
 // errUnfinished means that a stream ended before its last event.
 var errUnfinished = errors.New("the stream ended before the reply was complete")
 
-// freeform is the argument that contains the text of a call of a freeform tool. pawl
-// offers no such tool, and none of its tools has a parameter with this name, so nothing
-// runs by mistake.
-const freeform = "__custom_input__"
+// customInput is the argument that contains the text of a call of a freeform tool that was
+// not offered. No tool has a parameter with this name, so nothing runs by mistake.
+const customInput = "__custom_input__"
+
+// A call of a freeform tool becomes one with JSON arguments: what is before the text and
+// after it.
+const closing = `"}`
+
+func (d Dialect) opening(it item) string {
+	if f := d.freeform(string(it.Name)); f != nil {
+		return `{"` + f.Arg + `":"`
+	}
+	return `{"` + customInput + `":"`
+}
+
+// escaped returns a piece of a text as it stands in a JSON string.
+func escaped(s lax.Text) string {
+	b := lax.AppendString(nil, string(s))
+	return string(b[1 : len(b)-1])
+}
 
 // Decoder decodes one reply. Items are identified by their output_index, since some hosts
 // change ids from event to event.
@@ -34,6 +50,7 @@ type Decoder struct {
 	items     map[int]json.RawMessage // from output_item.done
 	calls     map[int]int             // output_index → index of the call among the deltas
 	argued    map[int]bool            // calls whose arguments came in pieces
+	open      map[int]bool            // calls of freeform tools whose text is streamed
 	summary   [2]int                  // the summary being streamed: output_index, summary_index
 	thought   bool                    // any reasoning was streamed
 	think     provider.ThinkSplitter
@@ -123,7 +140,11 @@ func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
 		if n, ok := d.calls[e.Output.N]; ok && e.Delta != "" {
 			d.argued[e.Output.N] = true
-			return []llm.Delta{{Kind: llm.DeltaCall, Index: n, Text: string(e.Delta)}}, nil
+			text := string(e.Delta)
+			if d.open[e.Output.N] {
+				text = escaped(e.Delta)
+			}
+			return []llm.Delta{{Kind: llm.DeltaCall, Index: n, Text: text}}, nil
 		}
 	case "response.output_item.done":
 		return d.done(e), nil
@@ -226,7 +247,7 @@ func (d *Decoder) begin(e event) []llm.Delta {
 		return nil
 	}
 	if d.calls == nil {
-		d.calls, d.argued = map[int]int{}, map[int]bool{}
+		d.calls, d.argued, d.open = map[int]int{}, map[int]bool{}, map[int]bool{}
 	}
 	if _, ok := d.calls[e.Output.N]; ok {
 		return nil
@@ -234,8 +255,11 @@ func (d *Decoder) begin(e event) []llm.Delta {
 	n := len(d.calls)
 	d.calls[e.Output.N] = n
 	out := d.closeText(nil)
-	args := string(it.Args) + string(it.Input)
-	d.argued[e.Output.N] = args != ""
+	args := string(it.Args)
+	d.argued[e.Output.N] = args+string(it.Input) != ""
+	if it.Type == "custom_tool_call" {
+		d.open[e.Output.N], args = true, d.d.opening(it)+escaped(it.Input)
+	}
 	return append(out, llm.Delta{Kind: llm.DeltaCall, Index: n, ID: string(it.CallID), Name: string(it.Name), Text: args})
 }
 
@@ -249,12 +273,20 @@ func (d *Decoder) done(e event) []llm.Delta {
 		d.items = map[int]json.RawMessage{}
 	}
 	d.items[e.Output.N] = e.Item
+	n, ok := d.calls[e.Output.N]
 	var it item
-	if n, ok := d.calls[e.Output.N]; ok && !d.argued[e.Output.N] && json.Unmarshal(e.Item, &it) == nil {
-		d.argued[e.Output.N] = true
-		if args := string(it.Args) + string(it.Input); args != "" {
-			out = append(out, llm.Delta{Kind: llm.DeltaCall, Index: n, Text: args})
-		}
+	if !ok || json.Unmarshal(e.Item, &it) != nil {
+		return out
+	}
+	args := ""
+	if !d.argued[e.Output.N] {
+		d.argued[e.Output.N], args = true, string(it.Args)+escaped(it.Input)
+	}
+	if d.open[e.Output.N] {
+		d.open[e.Output.N], args = false, args+closing
+	}
+	if args != "" {
+		out = append(out, llm.Delta{Kind: llm.DeltaCall, Index: n, Text: args})
 	}
 	return out
 }
@@ -298,7 +330,7 @@ func (d *Decoder) End() (llm.Reply, error) {
 	if lax.Present(d.usage) {
 		r.UsageRaw, r.Usage = d.usage, d.d.usage(d.usage)
 	}
-	b := builder{newID: d.newID, used: map[string]bool{}}
+	b := builder{d: d.d, newID: d.newID, used: map[string]bool{}}
 	for _, raw := range d.output() {
 		b.item(raw)
 		var it item

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
@@ -56,7 +58,7 @@ func (a *API) options(h llm.Head) ([]byte, error) {
 				b = append(b, ',')
 			}
 			var err error
-			if b, err = appendTool(b, t); err != nil {
+			if b, err = a.tool(b, t); err != nil {
 				return nil, err
 			}
 		}
@@ -71,9 +73,15 @@ func (a *API) options(h llm.Head) ([]byte, error) {
 	return b, nil
 }
 
-func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
+func (a *API) tool(b []byte, t llm.ToolSpec) ([]byte, error) {
 	if t.Server == llm.ServerSearch {
 		return append(b, `{"type":"web_search"}`...), nil
+	}
+	if f := a.d.freeform(t.Name); f != nil {
+		b = lax.AppendString(append(b, `{"type":"custom","name":`...), t.Name)
+		b = lax.AppendString(append(b, `,"description":`...), f.Doc)
+		b = lax.AppendString(append(b, `,"format":{"type":"grammar","syntax":"lark","definition":`...), f.Grammar)
+		return append(b, "}}"...), nil
 	}
 	schema := t.Schema
 	if len(schema) == 0 {
@@ -194,7 +202,7 @@ func (a *API) assistant(items [][]byte, parts []llm.Part) [][]byte {
 			}
 			item = append(item, '}')
 		case p.Kind == llm.CallPart && p.Call != nil:
-			item = appendCall(item, *p.Call)
+			item = a.call(item, *p.Call)
 		case p.Kind == llm.Opaque && p.Wire == Name && !unanswered(p.Raw):
 			item = p.Raw
 		default:
@@ -239,7 +247,13 @@ func appendPhase(b []byte, raw json.RawMessage) []byte {
 	return lax.AppendString(b, string(m.Phase))
 }
 
-func appendCall(b []byte, c llm.Call) []byte {
+func (a *API) call(b []byte, c llm.Call) []byte {
+	if f := a.d.freeform(c.Name); f != nil {
+		b = lax.AppendString(append(b, `{"type":"custom_tool_call","call_id":`...), fit(c.ID))
+		b = lax.AppendString(append(b, `,"name":`...), c.Name)
+		b = lax.AppendString(append(b, `,"input":`...), textOf(f, c))
+		return append(b, '}')
+	}
 	b = append(b, `{"type":"function_call","call_id":`...)
 	b = lax.AppendString(b, fit(c.ID))
 	b = append(b, `,"name":`...)
@@ -250,6 +264,16 @@ func appendCall(b []byte, c llm.Call) []byte {
 	}
 	b = append(b, `,"arguments":`...)
 	return append(lax.AppendString(b, args), '}')
+}
+
+// textOf returns the text of a call of a freeform tool, whichever API it was made in.
+func textOf(f *provider.Freeform, c llm.Call) string {
+	var args map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(c.Args, &args) == nil && json.Unmarshal(args[f.Arg], &text) == nil {
+		return text
+	}
+	return cmp.Or(c.Sent, string(c.Args))
 }
 
 // results appends the results of a step. Images go into the result itself if the host
@@ -276,6 +300,9 @@ func (a *API) results(items [][]byte, parts []llm.Part) [][]byte {
 				after = append(append(after, llm.TextPart("Images from "+r.Name+" ("+fit(r.ID)+"):")), images...)
 			}
 			b := append([]byte(nil), `{"type":"function_call_output","call_id":`...)
+			if a.d.freeform(r.Name) != nil {
+				b = append(b[:0], `{"type":"custom_tool_call_output","call_id":`...)
+			}
 			b = lax.AppendString(b, fit(r.ID))
 			b = append(b, `,"output":`...)
 			items = append(items, append(append(b, output...), '}'))

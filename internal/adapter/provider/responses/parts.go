@@ -11,6 +11,7 @@ import (
 
 // builder builds the parts of a reply from its items.
 type builder struct {
+	d       Dialect
 	newID   func() string
 	used    map[string]bool // ids of calls
 	parts   []llm.Part
@@ -32,8 +33,7 @@ func (b *builder) item(raw json.RawMessage) {
 	case "function_call":
 		b.call(it, llm.NewCall("", string(it.Name), string(it.Args)))
 	case "custom_tool_call":
-		args := lax.AppendString([]byte(`{"`+freeform+`":`), string(it.Input))
-		b.call(it, llm.Call{Name: string(it.Name), Args: append(args, '}'), Sent: string(it.Input)})
+		b.call(it, llm.Call{Name: string(it.Name), Args: []byte(b.d.opening(it) + escaped(it.Input) + closing)})
 	default:
 		b.parts = append(b.parts, llm.Part{Kind: llm.Opaque, Wire: Name, Raw: sendable(raw)})
 	}

@@ -36,6 +36,8 @@ type Dialect struct {
 	CostUSD bool
 	// Store lets the server store replies, so that requests may follow them.
 	Store bool
+	// Freeform means that the host takes tools that are called with a plain text.
+	Freeform bool
 	// KeyHeader is the header for the key; "": Authorization.
 	KeyHeader string
 	// Tuning is the model's.
@@ -47,7 +49,7 @@ func DialectFor(name string) Dialect {
 	d := Dialect{Name: name}
 	switch name {
 	case "openai":
-		d.OpenAI, d.SealedOnly, d.CacheKey = true, true, true
+		d.OpenAI, d.SealedOnly, d.CacheKey, d.Freeform = true, true, true, true
 	case "azure":
 		d.OpenAI, d.SealedOnly, d.KeyHeader = true, true, "api-key"
 	case "xai":
@@ -56,6 +58,14 @@ func DialectFor(name string) Dialect {
 		d.CostUSD = true
 	}
 	return d
+}
+
+// freeform returns the form of a tool that is called with a plain text; nil for others.
+func (d Dialect) freeform(name string) *provider.Freeform {
+	if f := d.Tuning.Freeform; d.Freeform && f != nil && f.Tool == name {
+		return f
+	}
+	return nil
 }
 
 // API is the Responses API in one dialect.

@@ -285,7 +285,7 @@ func refused(f *file, err error) error {
 		p.Hint = "check the network"
 		return p
 	}
-	return fault.NewConfiguration(hint, "the credentials of type %s cannot be used", f.Type) // the cause may quote the key
+	return fault.NewConfiguration(hint, "credentials of the type %s cannot be used", f.Type) // the cause may quote the key
 }
 
 // machine returns a token from the service of a machine at Google.

@@ -52,7 +52,7 @@ func (k *Set) Finish(logged map[string]bool) (tool.KeptSet, error) {
 	k.mu.Lock()
 	dir, moves, copied := k.dir, k.moves, k.copied
 	k.closeParent()
-	k.dir, k.moves, k.copied = "", nil, nil
+	k.dir, k.moves, k.copied, k.left = "", nil, nil, nil
 	k.mu.Unlock()
 	k.s.mu.Lock()
 	k.ran.to = time.Now()

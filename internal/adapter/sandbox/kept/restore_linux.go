@@ -20,7 +20,7 @@ func (s *Store) Blocked(set, path string) string {
 	dir, m, err := s.read(set)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "its content before is no longer kept"
+		return "its old content is no longer kept"
 	case err != nil:
 		return err.Error()
 	}

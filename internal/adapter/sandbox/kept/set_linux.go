@@ -25,6 +25,7 @@ type Set struct {
 	dir    string // "" before something is kept
 	moves  []move
 	copied map[string]unix.Stat_t // the origins of which tree has a copy, as they were
+	left   map[string]bool        // see Left
 	// parent is a folder of tree that is open, since most files of one folder are removed
 	// one after the other.
 	parent   int // -1: none
@@ -42,6 +43,29 @@ func (s *Store) Begin() tool.Keeping {
 
 // KeepsRemoved implements process.Keep.
 func (k *Set) KeepsRemoved() {}
+
+// mostLeft is how many paths are noted: of more, nobody can tell who changed them.
+const mostLeft = 200_000
+
+// Note notes that the command did something to a path, and whether it left something there.
+func (k *Set) Note(path string, there bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.left == nil {
+		k.left = map[string]bool{}
+	}
+	if _, known := k.left[path]; known || len(k.left) < mostLeft {
+		k.left[path] = there
+	}
+}
+
+// Left implements tool.Keeping.
+func (k *Set) Left(path string) (there, known bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	there, known = k.left[path]
+	return there, known
+}
 
 // Made notes that the command made what is at a name.
 func (k *Set) Made(dir int, name string) {

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"strconv"
 	"time"
 )
 
@@ -21,7 +20,6 @@ type Entry struct {
 	ID           [32]byte
 	Plain        bool // a regular file without conflict that git compares
 	Module       bool // a submodule
-	Mode         uint32
 	Size         uint32
 	Ino          uint32
 	Mtime, Ctime int64 // nanoseconds
@@ -101,7 +99,6 @@ func (r *indexReader) next(t *Entry) error {
 	t.Mtime = int64(num(2))*int64(time.Second) + int64(num(3))
 	t.Ino, t.Size = num(5), num(9)
 	mode := num(6)
-	t.Mode = mode
 	t.ID = [32]byte{}
 	copy(t.ID[:], head[indexStat:indexStat+r.idLen])
 	flags, more, n := binary.BigEndian.Uint16(head[indexStat+r.idLen:]), uint16(0), len(head)
@@ -241,11 +238,6 @@ func ParseListing(out []byte, take func(*Entry)) error {
 		t.Path = path
 		// A lower-case letter: git assumes that it is unchanged (--assume-unchanged); S: not
 		// checked out.
-		mode, err := strconv.ParseUint(string(f[1]), 8, 32)
-		if err != nil {
-			return ErrListing
-		}
-		t.Mode = uint32(mode)
 		t.Module = bytes.HasPrefix(f[1], []byte("160"))
 		t.Plain = string(f[0]) == "H" && bytes.HasPrefix(f[1], []byte("100")) && string(f[3]) == "0"
 		var nums [9]uint64

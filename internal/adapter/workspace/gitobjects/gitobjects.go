@@ -1,6 +1,5 @@
-// Package gitobjects reads objects of a git repository without git: those that are
-// files of their own (Open), and blobs and commits wherever they are, also in packs and as
-// differences (Reader). A Reader's error for what it does not find, does not know or
+// Package gitobjects reads blobs and commits of a git repository without git, wherever
+// they are, also in packs and as differences. A Reader's error for what it does not find, does not know or
 // what does not match its name means that git is asked: it returns nothing that is
 // not the blob.
 package gitobjects
@@ -25,7 +24,7 @@ import (
 )
 
 // ErrAskGit means that a blob was not read: only git can tell whether it is there.
-var ErrAskGit = errors.New("git has to be asked for the object")
+var ErrAskGit = errors.New("only git can read the object")
 
 const (
 	maxObject    = 16 << 20 // bytes; larger ones are left to git
@@ -137,21 +136,6 @@ func (r *Reader) object(id []byte, depth int) (kind, []byte, error) {
 		}
 	}
 	return 0, nil, ErrAskGit
-}
-
-// loose reads a blob or a commit that is a file.
-func loose(dir, name string) (kind, []byte, error) {
-	o, err := Open(dir, name)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer o.Close()
-	k := map[string]kind{"blob": blob, "commit": commit}[o.Kind]
-	if k == 0 {
-		return 0, nil, ErrAskGit
-	}
-	body, err := whole(o, o.Size)
-	return k, body, err
 }
 
 // whole reads exactly n bytes, to the end.

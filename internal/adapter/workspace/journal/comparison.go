@@ -79,9 +79,9 @@ func (j *Journal) bounds() string {
 	var out []string
 	switch {
 	case j.partial:
-		out = append(out, "the workspace is too large to be watched whole: of what commands change, only what is in folders that they name or that pawl wrote in is recorded and can be undone")
+		out = append(out, "the workspace is too large to watch: changes by commands are recorded, and can be undone, only in folders that they name or that pawl wrote to")
 	case j.full:
-		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in folders that came since is not recorded", j.opt.MaxFiles))
+		out = append(out, fmt.Sprintf("the workspace has more than %d files: what commands change in newer folders is not recorded", j.opt.MaxFiles))
 	}
 	if j.noSpace > 0 {
 		out = append(out, fmt.Sprintf("%d of its files could not be copied (%s): what commands do to them cannot be undone", j.noSpace, j.pack.reason()))

@@ -51,7 +51,7 @@ type dirEvent struct {
 
 var (
 	errNoWatch = errors.New("the system watches no more folders")
-	errForeign = errors.New("the file system does not tell of all changes")
+	errForeign = errors.New("the file system does not report all changes")
 	errLost    = errors.New("events were lost")
 )
 
@@ -82,8 +82,8 @@ type watcher struct {
 const followFrom = 1000
 
 const (
-	eachText    = "every file of the workspace is looked at before and after each command, which takes longer"
-	foreignText = "the file system of the workspace does not tell of all changes: " + eachText
+	eachText    = "every file of the workspace is scanned before and after each command, which takes longer"
+	foreignText = "the file system of the workspace does not report all changes: " + eachText
 )
 
 // pause is the least time between two readings of events while a command runs.
@@ -156,9 +156,9 @@ func (j *Journal) notice() string {
 	}
 	switch {
 	case none > 0:
-		return fmt.Sprintf("the system watches no more folders for this user (fs.inotify.max_user_watches): %d of the workspace's folders are looked at before and after each command, which takes longer", none)
+		return fmt.Sprintf("the system watches no more folders for this user (fs.inotify.max_user_watches): %d of the workspace's folders are scanned before and after each command, which takes longer", none)
 	case foreign > 0:
-		return fmt.Sprintf("%d of the workspace's folders are on a file system that does not tell of all changes: they are looked at before and after each command, which takes longer", foreign)
+		return fmt.Sprintf("%d of the workspace's folders are on a file system that does not report all changes: they are scanned before and after each command, which takes longer", foreign)
 	}
 	return ""
 }

@@ -226,7 +226,7 @@ func TestVerify(t *testing.T) {
 			if e := l.Effects[0]; !e.Unreported || e.At.Before(from) || e.At.After(time.Now().Add(time.Second)) || !e.Kept {
 				t.Errorf("%+v", e)
 			}
-			if !strings.Contains(l.Notice, "did not tell that d/f changed") {
+			if !strings.Contains(l.Notice, "did not report that d/f changed") {
 				t.Errorf("%q", l.Notice)
 			}
 			put(t, root, "e/f", "2")
@@ -345,10 +345,10 @@ func TestUnwatched(t *testing.T) {
 				}
 				return nil
 			})
-		}, "does not tell of all changes", false},
+		}, "does not report all changes", false},
 		"a strange file system": {func(j *Journal) {
 			j.notify = func(string) (notifier, int, error) { return nil, 0, errForeign }
-		}, "does not tell of all changes", true},
+		}, "does not report all changes", true},
 		"no instance left": {func(j *Journal) {
 			j.notify = func(string) (notifier, int, error) { return nil, 0, errNoWatch }
 		}, "every file of the workspace", true},
@@ -591,7 +591,7 @@ func TestForeignMountSeenInTheBackground(t *testing.T) {
 	})
 	told.err = errForeign
 	j.watcher.drain()
-	if l := see(t, j, ""); l.Partial || !strings.Contains(l.Notice, "does not tell of all changes") {
+	if l := see(t, j, ""); l.Partial || !strings.Contains(l.Notice, "does not report all changes") {
 		t.Errorf("followed %v; it says %q", l.Partial, l.Notice)
 	}
 }

@@ -189,7 +189,7 @@ func (j *Journal) snapshot(ctx context.Context, touched []string, verify bool) (
 	defer func() { <-j.turn }()
 	root, err := openRoot(j.root)
 	if err != nil {
-		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
+		return tool.Snapshot{}, fmt.Errorf("scan the workspace: %w", err)
 	}
 	defer root.close()
 	l := &comparison{j: j, ctx: ctx, root: root, p: dirOpener{root: root}, now: j.now(), verify: verify}
@@ -197,7 +197,7 @@ func (j *Journal) snapshot(ctx context.Context, touched []string, verify bool) (
 	out, err := l.run(touched)
 	l.finish(err)
 	if err != nil {
-		return tool.Snapshot{}, fmt.Errorf("look at the workspace: %w", err)
+		return tool.Snapshot{}, fmt.Errorf("scan the workspace: %w", err)
 	}
 	out.Tag = j.tag
 	_ = j.pack.clean(j.snapshots - reported) // superfluous contents stay until the next snapshot

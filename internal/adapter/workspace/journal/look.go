@@ -265,7 +265,7 @@ func (l *comparison) markMissed(es []tool.Effect) {
 		if strings.ContainsFunc(first, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(first) {
 			first = strconv.Quote(first)
 		}
-		l.j.stopFollowing("the system did not tell that " + first + " changed: from now on " + eachText)
+		l.j.stopFollowing("the system did not report that " + first + " changed: from now on " + eachText)
 	}
 }
 

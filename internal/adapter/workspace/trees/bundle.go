@@ -29,7 +29,7 @@ func (s *Store) Portable(ctx context.Context, commit, on string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return s.commitTree(tree, "files of a swarm", time.Unix(0, 0), on)
+	return s.commitTree(ctx, tree, "files of a swarm", time.Unix(0, 0), on)
 }
 
 // bundleRef is how the commit of a bundle is called in it.
@@ -86,14 +86,13 @@ func (s *Store) Unbundle(ctx context.Context, in io.Reader, max int64, on string
 	case err != nil:
 		return "", fmt.Errorf("%w: its objects are not taken: %w", ErrRefused, err)
 	}
-	l, err := s.commit(ctx, commit)
+	out, err := s.git(ctx, nil, "rev-list", "--parents", "--no-walk", commit)
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if err != nil {
+	if got, parents, _ := strings.Cut(out, " "); err != nil || got != commit {
 		return "", fmt.Errorf("%w: the bundle does not hold the commit that it names", ErrRefused)
-	}
-	if parents := strings.Join(l.parents, " "); parents != on {
+	} else if parents != on {
 		return "", fmt.Errorf("%w: the commit stands on %.60q and not on the base of the task", ErrRefused, parents)
 	}
 	return commit, nil
@@ -146,7 +145,7 @@ func bundleHead(r *bufio.Reader, on string) (commit string, err error) {
 		case text == "":
 			return commit, nil
 		case !isObjectID(id):
-			return "", refused("the head of the bundle makes no sense")
+			return "", refused("the head of the bundle is not valid")
 		case strings.HasPrefix(text, "-") && id != on:
 			return "", refused("the bundle needs a commit that is not the base of the task")
 		case strings.HasPrefix(text, "-"):
@@ -165,5 +164,5 @@ func (s *Store) CommitOn(ctx context.Context, files, on, message string) (string
 	if err != nil {
 		return "", err
 	}
-	return s.commitTree(tree, message, time.Now(), on)
+	return s.commitTree(ctx, tree, message, time.Now(), on)
 }

@@ -3,11 +3,13 @@ package trees
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -104,33 +106,32 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// tree makes a tree object from lines of git mktree, or from bytes that git
-// itself would not write.
-func (s *Store) tree(t *testing.T, mode, name, id string) string {
+// tree makes a tree object of entries (mode, name and id of each) that git itself
+// might not write.
+func (s *Store) tree(t *testing.T, entries ...string) string {
 	t.Helper()
-	var raw bytes.Buffer
-	fmt.Fprintf(&raw, "%s %s\x00", mode, name)
-	for i := 0; i < len(id); i += 2 {
-		var b byte
-		if _, err := fmt.Sscanf(id[i:i+2], "%02x", &b); err != nil {
+	var raw strings.Builder
+	for e := range slices.Chunk(entries, 3) {
+		id, err := hex.DecodeString(e[2])
+		if err != nil {
 			t.Fatal(err)
 		}
-		raw.WriteByte(b)
+		fmt.Fprintf(&raw, "%s %s\x00%s", e[0], e[1], id)
 	}
-	out, err := s.writes.Run(t.Context(), s.dir, []string{"GIT_DIR=" + s.dir}, &raw, "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
+	out, err := s.ask(t.Context(), raw.String(), "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(out)
 }
 
 func (s *Store) blob(t *testing.T, text string) string {
 	t.Helper()
-	out, err := s.writes.Run(t.Context(), s.dir, []string{"GIT_DIR=" + s.dir}, strings.NewReader(text), "hash-object", "-w", "--stdin")
+	out, err := s.ask(t.Context(), text, "hash-object", "-w", "--stdin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(out)
 }
 
 // SPEC 14.6: what no result may bring is refused, whoever made the bundle.
@@ -157,7 +158,7 @@ func TestHostileBundles(t *testing.T) {
 		"a tree that is a file": there.tree(t, "40000", "x", text),
 	} {
 		t.Run(what, func(t *testing.T) {
-			commit, err := there.commitTree(tree, "m", time.Now(), base)
+			commit, err := there.commitTree(ctx, tree, "m", time.Now(), base)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +198,7 @@ func TestHostileHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := there.commitTree(baseTree, "not on the base", time.Now())
+	other, err := there.commitTree(ctx, baseTree, "not on the base", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

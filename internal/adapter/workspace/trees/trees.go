@@ -6,9 +6,8 @@
 // without one. It never writes to the project: no branch, index, configuration
 // or hook of a person is touched.
 //
-// What is plain is done in this process (fillPlainly, addPlainly, differ, mergePlainly):
-// a process of git costs more than most tasks. Where anything is unusual, git does it,
-// and both have the same results (ADR 029).
+// Git does all of it: a task costs some processes of git, and no rule of git's is
+// written here a second time (ADR 029).
 //
 // Promised: files keep their bytes and whether they can be executed, whatever
 // attributes, line endings and filters the project configures; nothing that a
@@ -29,7 +28,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
@@ -52,24 +50,8 @@ type Store struct {
 	root          string // of the project
 	reads, writes *workspace.Git
 
-	objects []string // folders of objects: our own, and the project's
-	plain   bool     // names and rights of files mean what they do to git here
-
-	snapshots sync.Mutex  // they share an index; and bundles a reference
-	priming   sync.Mutex  // one reads the packs, the others wait for it
-	large     atomic.Bool // the project is: git makes its trees
-
-	rules    sync.Once
-	ignore   workspace.Ignore
-	rulesErr error
-
-	mu       sync.Mutex            // guards what follows
-	commits  map[string]commitInfo // by id
-	folders  map[string][]entry    // of commits
-	entries  int                   // of all folders
-	packed   map[string]object     // that came from packs
-	unpacked int                   // their size
-	from     map[string]string     // the commit that a tree was made from, by its name
+	known     sync.Map   // the trees of commits, which never change
+	snapshots sync.Mutex // they share an index; and bundles a reference
 }
 
 // Open opens or creates the store in a folder, which nobody else has open. Both the
@@ -87,7 +69,7 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 	if err != nil {
 		return nil, err
 	}
-	return s, s.learn()
+	return s, nil
 }
 
 // create makes the repository under another name first: if the process is killed, no
@@ -135,24 +117,6 @@ func (s *Store) unlock() error {
 	})
 }
 
-// learn reads what git found out when it made the store.
-func (s *Store) learn() error {
-	text, err := os.ReadFile(filepath.Join(s.dir, "config"))
-	if err != nil {
-		return err
-	}
-	has := func(setting string) bool { return strings.Contains(string(text), setting+" = true\n") }
-	s.plain = has("filemode") && !has("ignorecase") && !has("precomposeunicode")
-	own := filepath.Join(s.dir, "objects")
-	s.objects = []string{own}
-	text, err = os.ReadFile(filepath.Join(own, "info", "alternates"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	s.objects = append(s.objects, strings.TrimSuffix(string(text), "\n"))
-	return err
-}
-
 // borrow lets the store read the project's objects, and ignore what the project ignores.
 func (s *Store) borrow(ctx context.Context) error {
 	if s.root == "" {
@@ -183,6 +147,12 @@ func (s *Store) git(ctx context.Context, env []string, args ...string) (string, 
 	return strings.TrimRight(string(out), "\n"), err
 }
 
+// ask runs git in the store with an input, and returns its output as it is.
+func (s *Store) ask(ctx context.Context, in string, args ...string) (string, error) {
+	out, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, strings.NewReader(in), args...)
+	return string(out), err
+}
+
 // Snapshot makes a commit of the project's present files, including uncommitted
 // and new files, without ignored ones. Its parent is the project's own commit,
 // so that workers see its history.
@@ -209,7 +179,7 @@ func (s *Store) Snapshot(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.commitTree(tree, "the project when the work began", time.Now(), head)
+	return s.commitTree(ctx, tree, "the project when the work began", time.Now(), head)
 }
 
 // SnapshotOn is Snapshot with another parent, so that a merge sees the changes
@@ -223,7 +193,7 @@ func (s *Store) SnapshotOn(ctx context.Context, parent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.commitTree(tree, "the project as it is now", time.Now(), parent)
+	return s.commitTree(ctx, tree, "the project as it is now", time.Now(), parent)
 }
 
 func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
@@ -281,20 +251,8 @@ func (s *Store) Check(ctx context.Context, base, commit string) (files []string,
 	return files, err
 }
 
-func kind(mode string) string {
-	switch mode {
-	case "120000":
-		return "symbolic link"
-	case "160000":
-		return "nested repository"
-	}
-	return "thing of mode " + mode
-}
-
 // Read returns the new content of a file that was not deleted.
 func (s *Store) Read(ctx context.Context, c Change) ([]byte, error) {
-	if body, err := s.read(c.blob, "blob"); !errors.Is(err, errUnusual) {
-		return body, err
-	}
-	return s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, nil, "cat-file", "blob", c.blob)
+	out, err := s.ask(ctx, "", "cat-file", "blob", c.blob)
+	return []byte(out), err
 }

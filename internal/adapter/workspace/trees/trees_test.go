@@ -137,6 +137,9 @@ func TestTreesAreTheProject(t *testing.T) {
 			if info, err := os.Stat(filepath.Join(dir, "dir/deep/b.go")); err != nil || info.Mode()&0o100 == 0 {
 				t.Errorf("the right to execute is lost: %v", err)
 			}
+			if out := run(t, dir, "status", "--porcelain"); out != "" {
+				t.Errorf("git says of an unchanged tree:\n%s", out)
+			}
 			if git {
 				if log := run(t, dir, "log", "--format=%s"); log != "the project when the work began\nfirst" {
 					t.Errorf("a worker sees the history %q", log)
@@ -199,6 +202,52 @@ func TestMerge(t *testing.T) {
 			}
 		}
 	}
+}
+
+// SPEC 14.2: changes are those of git, at every depth, where a file becomes a folder and
+// back, and where only a right changes.
+func TestChanges(t *testing.T) {
+	s := open(t, project(t, false, map[string]string{
+		"same/deep/er/x": "x\n", "file": "f\n", "dir/a": "a\n", "dir/b/c": "c\n", "gone/a/b": "b\n", "right": "r\n", "a-b": "1\n", "a/b": "2\n",
+	}))
+	base := must[string](t)(s.Snapshot(t.Context()))
+	dir := must[string](t)(s.Checkout(t.Context(), "w", base))
+	for _, gone := range []string{"file", "dir", "gone"} {
+		if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "right"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"file/now/a": "f\n", "dir": "d\n", "same/deep/er/y": "y\n", "ü\t\"": "new\n", "a/b": "3\n"})
+	commit := must[string](t)(s.Commit(t.Context(), "w", base, "w"))
+	for _, pair := range [][2]string{{base, commit}, {commit, base}, {base, base}} {
+		var got []string
+		for _, c := range must[[]Change](t)(s.Changes(t.Context(), pair[0], pair[1])) {
+			what := "M"
+			if c.Deleted {
+				what = "D"
+			}
+			got = append(got, what, c.Path)
+		}
+		want := strings.Split(strings.TrimRight(run(t, s.dir, "--git-dir=.", "diff-tree", "-r", "-z", "--name-status", "--no-renames", pair[0], pair[1]), "\x00"), "\x00")
+		for i := 0; i < len(want); i += 2 {
+			want[i] = strings.Replace(want[i], "A", "M", 1)
+		}
+		if strings.Join(sorted(got), " ") != strings.Join(sorted(want), " ") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// sorted sorts pairs of a letter and a path.
+func sorted(pairs []string) (out []string) {
+	for p := range slices.Chunk(pairs, 2) {
+		out = append(out, strings.Join(p, " "))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // What a worker does to git's files in its tree counts for nothing, and what
@@ -397,21 +446,18 @@ func TestAfterAKill(t *testing.T) {
 		write(t, s.dir, map[string]string{lock: "half"})
 	}
 	s = must[*Store](t)(Open(t.Context(), plainGit, dir, root))
-	for _, plain := range []bool{true, false} {
-		s.plain = plain
-		if again := must[string](t)(s.Snapshot(t.Context())); !must[bool](t)(s.Same(t.Context(), base, again)) {
-			t.Error("another snapshot")
-		}
-		tree := must[string](t)(s.Checkout(t.Context(), "verify", base))
-		if text, err := os.ReadFile(filepath.Join(tree, "a.txt")); string(text) != "a\n" {
-			t.Errorf("%q %v", text, err)
-		}
-		run(t, tree, "status") // takes the lock of the tree's own index
-		write(t, tree, map[string]string{"b.txt": "b\n"})
-		run(t, tree, "add", "b.txt")
-		commit := must[string](t)(s.Commit(t.Context(), "verify", base, "b"))
-		if err := os.Remove(must[string](t)(s.Bundle(t.Context(), commit, ""))); err != nil {
-			t.Error(err)
-		}
+	if again := must[string](t)(s.Snapshot(t.Context())); !must[bool](t)(s.Same(t.Context(), base, again)) {
+		t.Error("another snapshot")
+	}
+	tree := must[string](t)(s.Checkout(t.Context(), "verify", base))
+	if text, err := os.ReadFile(filepath.Join(tree, "a.txt")); string(text) != "a\n" {
+		t.Errorf("%q %v", text, err)
+	}
+	run(t, tree, "status") // takes the lock of the tree's own index
+	write(t, tree, map[string]string{"b.txt": "b\n"})
+	run(t, tree, "add", "b.txt")
+	commit := must[string](t)(s.Commit(t.Context(), "verify", base, "b"))
+	if err := os.Remove(must[string](t)(s.Bundle(t.Context(), commit, ""))); err != nil {
+		t.Error(err)
 	}
 }

@@ -127,6 +127,15 @@ func (e *Editor) Set(text string) {
 	e.caret = len(e.text)
 }
 
+// Prepend puts a text before the present one, in lines of its own.
+func (e *Editor) Prepend(text string) {
+	rest := e.text
+	e.Set(text)
+	if rest != "" {
+		e.text += "\n" + rest
+	}
+}
+
 // sanitize replaces invalid UTF-8, and the runes of placeholders.
 func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -1,0 +1,93 @@
+package session_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+)
+
+func told(ends []event.Ended) (out []string) {
+	for _, e := range ends {
+		var names []string
+		for _, o := range e.Obeyed {
+			names = append(names, o.Path+" "+o.By)
+		}
+		out = append(out, strings.Join(names, ","))
+	}
+	return out
+}
+
+// SPEC 16.16: the end of a turn names what it changed and somebody runs or obeys by itself,
+// whoever of it wrote: a tool, a command, the writing of a swarm's result, a turn that died.
+// What a task is often about is named only if what runs by itself is another.
+func TestEndNamesWhatRunsNext(t *testing.T) {
+	write := func(path, text string) llmtest.Turn {
+		return llmtest.Use("write", args(map[string]string{"path": path, "content": text}))
+	}
+	m := llmtest.New(
+		write("web/.npmrc", "registry=x\n"), write("a.go", "package a\n"), write("Makefile", "test:\n\tgo test\n"),
+		llmtest.Use("bash", bash(`printf '{"scripts":{"prepare":"x"}}' > web/package.json; printf '{"scripts":{"test":"x"}}' > package.json; echo 3 > .python-version`)), llmtest.Say("done"),
+		llmtest.Use("bash", bash(`rm .python-version; printf '{"scripts":{"test":"y"}}' > package.json; printf 'X != date\n' >> Makefile`)), llmtest.Say("done"),
+	)
+	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
+		if err := os.Mkdir(filepath.Join(c.Dir, "web"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r.run("make it", nil)
+	r.run("go on", nil)
+	if _, err := r.Coordination().Apply(t.Context(), "swarm", "a swarm", []tool.Write{{Path: "build.rs", Data: []byte("fn main(){}")}, {Path: "b.go", Data: []byte("package a")}}); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := r.store.Put(t.Context(), []byte("layout x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Coordination().Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "x"}}, event.Draft{Body: event.FileChanged{Path: ".envrc", Tool: "write", After: tool.Hash(hash)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.open()
+	want := []string{"web/.npmrc npm,.python-version pyenv,web/package.json npm install", "Makefile make -n", "build.rs Cargo", ".envrc direnv"}
+	if got := told(find[event.Ended](r.log())); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// SPEC 16.16: a command in the background goes on after the turn: what it leaves in git then
+// is compared with what git held as that turn ended, not as the next begins.
+func TestGitOfBackgroundCommands(t *testing.T) {
+	behind := llmtest.Use("bash", `{"command":"sleep 1000","background":true}`)
+	m := llmtest.New(behind, llmtest.Say("it runs"), llmtest.Say("two"), llmtest.Use("bash_kill", `{"id":"bg1"}`), llmtest.Say("three"), llmtest.Say("four"))
+	looks, turn := 0, 0
+	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
+		c.InGit = func() func(context.Context) []event.GitFile {
+			looks++
+			began := "look " + strconv.Itoa(looks) + " in turn " + strconv.Itoa(turn)
+			return func(context.Context) []event.GitFile { return []event.GitFile{{Path: began}} }
+		}
+	})
+	for turn = 1; turn <= 4; turn++ {
+		r.run("go on", nil)
+	}
+	var got []string
+	for _, e := range find[event.Ended](r.log()) {
+		got = append(got, e.Git[0].Path)
+	}
+	if want := []string{"look 1 in turn 1", "look 2 in turn 1", "look 3 in turn 2", "look 4 in turn 4"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,46 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+)
+
+// A command in the background is counted with its server's address, its output can be
+// watched, and it can be ended. A view of it leaves no trace.
+//
+// SPEC 18.2
+func TestBackgroundCommands(t *testing.T) {
+	r := newRig(t, llmtest.New(
+		llmtest.Use("bash", `{"command":"echo first; echo Local: http://0.0.0.0:5173/ ; exec sleep 600","background":true}`),
+		llmtest.Use("bash_output", `{"id":"bg1","wait":60}`),
+		llmtest.Say("It runs."),
+	))
+	r.mode = "yolo"
+	r.start("")
+	r.say("serve it")
+	r.press("enter")
+	r.see("It runs.")
+	r.rest(1)
+	r.see("1 job http://localhost:5173/")
+	r.say("/bashes")
+	r.press("enter")
+	r.see("commands in the background: type to search")
+	r.see("Local: http://0.0.0.0:5173/") // the end of what the selected one prints
+	r.press("enter")
+	r.see("first")
+	r.see("bg1 echo first;")
+	r.press("q")
+	r.until("left", func(string) bool { return !strings.Contains(r.screen(), "q leaves") })
+	r.say("/bashes")
+	r.press("enter")
+	r.see("end it, with all its processes")
+	r.say("end it")
+	r.press("enter")
+	r.see("ended bg1")
+	r.until("none is counted", func(string) bool { return !strings.Contains(r.screen(), "1 job") })
+	r.say("/tasks ")
+	r.press("enter")
+	r.see("nothing runs in the background")
+}
