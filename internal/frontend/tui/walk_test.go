@@ -171,7 +171,9 @@ func TestDiffHasItsCommand(t *testing.T) {
 	r.see("› /diff\n  --- /dev/null\n  +++ b/new.txt")
 	r.say("/undo")
 	r.press("enter")
-	r.see("y  yes\n  n  no")
+	r.until("the command and its question", func(text string) bool {
+		return strings.Contains(text, "› /undo") && strings.Contains(text, "y  yes\n  n  no")
+	})
 	if n := strings.Count(r.text(), "› /undo"); n != 1 {
 		t.Errorf("the command is there %d times:\n%s", n, r.text())
 	}
