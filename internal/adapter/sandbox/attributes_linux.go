@@ -113,7 +113,9 @@ func (c caller) checked(fd int) (int, error) {
 	case verdict == confine.Made && c.s.asks.Load() && confine.Within(c.s.policy.Load().Root, file):
 		err = c.s.lacks(process.ActChange, file, unix.EACCES)
 	case verdict == confine.Made:
-		err = c.s.only(&st)
+		if err = c.s.only(&st); err == nil {
+			c.s.left(file, true)
+		}
 		c.s.lasts(file)
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // SPEC 11.1, 11.2: what a confined command itself made, wrote, moved or removed is known,
-// whatever program did it; what somebody else changed meanwhile is not.
+// whatever program did it, and whether it did anything; what somebody else changed meanwhile is not.
 func TestWhatACommandLeft(t *testing.T) {
 	t.Parallel()
 	const gone, none = "gone", "not by it"
@@ -33,6 +33,9 @@ func TestWhatACommandLeft(t *testing.T) {
 		"refused":             {"echo 1 > AGENTS.md; rm .git/config; mkdir .git/hooks/x", map[string]string{"AGENTS.md": none, ".git/config": none, ".git/hooks/x": none}},
 		"after the child":     {"(echo 1 > old) & wait; (cd sub && echo 2 > f)", map[string]string{"old": "", "sub/f": ""}},
 		"names that are odd":  {"echo 1 > $'a\\nb'; echo 1 > 'ö x'", map[string]string{"a\nb": "", "ö x": ""}},
+		"attributes":          {"chmod 600 old; touch -d 2020-01-01 more", map[string]string{"old": "", "more": "", "cut": none}},
+		"elsewhere":           {"echo 1 > /dev/null; ls > ${TMPDIR:-/tmp}/pawl-left; rm ${TMPDIR:-/tmp}/pawl-left", map[string]string{"old": none}},
+		"in git's folder":     {"echo 1 > .git/index", map[string]string{"old": none}},
 		"a folder's own name": {"mv sub sup", map[string]string{"sub": gone, "sup": "", "sup/f": none}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +63,9 @@ func TestWhatACommandLeft(t *testing.T) {
 			}
 			put("theirs", "new\n") // by somebody else, meanwhile
 			_ = ran.Wait()
+			touched := false
 			for path, want := range c.want {
+				touched = touched || want != none
 				there, known := set.Left(filepath.Join(k.root, path))
 				got := none
 				switch {
@@ -72,6 +77,9 @@ func TestWhatACommandLeft(t *testing.T) {
 				if got != want {
 					t.Errorf("%s: %q, want %q\n%s", path, got, want, out.String())
 				}
+			}
+			if got := set.Touched(k.root, filepath.Join(k.root, ".git")); got != touched {
+				t.Errorf("touched %t\n%s", got, out.String())
 			}
 			if _, err := set.Finish(nil); err != nil {
 				t.Fatal(err)

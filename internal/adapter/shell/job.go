@@ -36,6 +36,10 @@ type job struct {
 	left     atomic.Pointer[[]tool.Running] // what ran at the time limit
 	killing  sync.Mutex
 
+	check string   // see tool.Ran
+	codes *os.File // where the line writes the exit code of check
+	exit  *int     // of check, once it is known
+
 	pipe *os.File
 	tape *tape
 	line []byte // an incomplete line, stored until mask can see all of it
@@ -51,11 +55,22 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.H
 	if err != nil {
 		return err
 	}
+	if j.check != "" {
+		if err := j.tellsCheck(cmd); err != nil {
+			return errors.Join(err, r.Close(), w.Close())
+		}
+	}
 	cmd.Stdout, cmd.Stderr = w, w
 	j.proc, err = s.launch(cmd, c, hold)
 	_ = w.Close() // the command has its own; now only its processes hold it
+	for _, f := range cmd.ExtraFiles {
+		_ = f.Close()
+	}
 	if err != nil {
 		_ = r.Close()
+		if j.codes != nil {
+			_ = j.codes.Close()
+		}
 		return err
 	}
 	j.pipe = r
@@ -63,6 +78,7 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.H
 	go func() {
 		<-j.proc.dead
 		j.state, j.took = cmd.ProcessState, time.Since(j.started)
+		j.exit = j.checkExit()
 		// All its output is in the pipe by now. Other processes that hold the pipe open
 		// get leftGrace to finish. kill, which waits for dead, may end that sooner.
 		_ = r.SetReadDeadline(time.Now().Add(leftGrace))
@@ -269,7 +285,9 @@ func (j *job) ran(t *tape) tool.Ran {
 	code, signal := outcome(j.state)
 	r.Signal = signal
 	if signal == "" && !r.TimedOut {
-		r.Exit = &code
+		if r.Exit = &code; j.exit != nil {
+			r.Exit, r.Check, code = j.exit, j.check, *j.exit
+		}
 		if code != 0 && j.confine.Level == process.Workspace && j.confined != nil {
 			missed := hostsMissed(r.Output, j.confine.Hosts)
 			r.Refused, r.Nameless = append(r.Refused, missed...), len(missed) == 0 && nameless().MatchString(r.Output)

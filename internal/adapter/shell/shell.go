@@ -38,6 +38,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Errors that callers branch on.
@@ -390,12 +391,16 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 		j.id = fmt.Sprintf("bg%d", n)
 		j.fresh = newTape(s.opt.Limit, nil)
 	}
+	line := c.Command
+	if check, ok := command.Piped(line); ok && sh.bash && canTell {
+		j.check, line = check, telling+line
+	}
 	env := s.starter.environment()
 	if c.Apart {
 		env = Apart(env, s.starter.opt.Apart)
 	}
 	cmd := &exec.Cmd{
-		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", c.Command)...), Dir: dir,
+		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", line)...), Dir: dir,
 		Env: slices.Concat(env, s.starter.serving(), []string{"PWD=" + dir}, c.Env),
 	}
 	if err := j.spawn(cmd, s.starter, c.Confine, c.Hold); err != nil {
@@ -453,6 +458,7 @@ func (s *Shell) spillFile(n int) (*os.File, error) {
 type shellPath struct {
 	path string
 	args []string
+	bash bool
 }
 
 func (s *Starter) shell() (shellPath, error) {
@@ -462,9 +468,9 @@ func (s *Starter) shell() (shellPath, error) {
 			continue
 		}
 		if strings.HasSuffix(name, "bash") {
-			return shellPath{p, []string{"--noprofile", "--norc"}}, nil
+			return shellPath{p, []string{"--noprofile", "--norc"}, true}, nil
 		}
-		return shellPath{p, nil}, nil
+		return shellPath{path: p}, nil
 	}
 	return shellPath{}, errNoShell
 }

@@ -204,7 +204,7 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 // ranResult describes the result of a command for the model. running is the last line for
 // a command that neither ended nor was stopped.
 func ranResult(ran tool.Ran, command, running string) tool.Result {
-	r := tool.Result{Exit: ran.Exit, Command: command, Timeout: ran.TimedOut, Gap: ran.Gap}
+	r := tool.Result{Exit: ran.Exit, Command: command, Check: ran.Check, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last := running
 	switch {
 	case ran.TimedOut:
@@ -216,6 +216,9 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		r.Error = true
 	case ran.Exit != nil:
 		last = fmt.Sprintf("exit code %d", *ran.Exit)
+		if ran.Check != "" && *ran.Exit != 0 {
+			last += ", of the check before the pipe"
+		}
 		r.Error = *ran.Exit != 0
 	}
 	out := foldPaths(foldEqual(ran.Output))

@@ -108,6 +108,8 @@ func TestBashResult(t *testing.T) {
 		{ran: tool.Ran{Output: "hi\n", Exit: procCode(0)}, text: "hi\nexit code 0"},
 		{ran: tool.Ran{Output: "hi", Exit: procCode(0)}, text: "hi\nexit code 0"},
 		{ran: tool.Ran{Exit: procCode(0)}, text: "exit code 0"},
+		{ran: tool.Ran{Exit: procCode(0), Check: "go test"}, text: "exit code 0"},
+		{ran: tool.Ran{Output: "FAIL\n", Exit: procCode(1), Check: "go test"}, text: "FAIL\nexit code 1, of the check before the pipe", bad: true},
 		{ran: tool.Ran{Output: "exit code 0\n", Exit: procCode(2)}, text: "exit code 0\nexit code 2", bad: true},
 		{ran: tool.Ran{Output: "x", Signal: "SIGKILL"}, text: "x\nkilled by SIGKILL", bad: true},
 		{

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -136,6 +137,7 @@ type CallDone struct {
 	Diff    string        `json:"diff,omitempty"`
 	Command string        `json:"command,omitempty"`
 	Exit    *int          `json:"exit,omitempty"`
+	Check   string        `json:"check,omitempty"` // what Exit is of, if the line goes on: see tool.Ran
 	Took    time.Duration `json:"took"`
 	Bytes   int64         `json:"bytes"`           // of the whole result, before truncation
 	Spill   string        `json:"spill,omitempty"` // where the whole result is
@@ -143,7 +145,14 @@ type CallDone struct {
 	Does       tool.Kind `json:"does,omitempty"`
 	Listing    bool      `json:"listing,omitempty"`
 	Repeatable bool      `json:"repeatable,omitempty"`
+	// Untouched: the sandbox saw that the command opened no file of the workspace for
+	// writing, and made, moved and removed none. Git's folder does not count.
+	Untouched bool `json:"untouched,omitempty"`
 }
+
+// Ran returns the command line that Exit is of: the whole, or the check that is piped
+// through filters.
+func (b CallDone) Ran() string { return cmp.Or(b.Check, b.Command) }
 
 // FileSeen records which lines of a file the model was shown.
 type FileSeen struct {
@@ -312,7 +321,11 @@ type PersonRan struct {
 	Command string `json:"command"`
 	Output  string `json:"output"`
 	Exit    *int   `json:"exit,omitempty"`
+	Check   string `json:"check,omitempty"` // as in CallDone
 }
+
+// Ran is as that of CallDone.
+func (b PersonRan) Ran() string { return cmp.Or(b.Check, b.Command) }
 
 // Interrupted records that a person or a signal interrupted the turn.
 type Interrupted struct {

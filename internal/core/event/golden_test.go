@@ -80,8 +80,8 @@ func full() []event.Body {
 		event.CallStarted{ID: "call_1", Confine: &process.Confine{Level: process.Workspace, Reads: []string{"/r"}, Writes: []string{"/w"}, Hosts: []string{"example.com"}, Asks: true}},
 		event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
-			Command: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
-			Does: tool.Exec, Listing: true, Repeatable: true,
+			Command: "go test ./... | tail", Check: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		},
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
@@ -105,7 +105,7 @@ func full() []event.Body {
 		event.ModeSet{Mode: "plan"},
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
 		event.Remembered{Sort: "preference", Text: "tests need -race"},
-		event.PersonRan{Command: "git status", Output: "clean\n", Exit: ptr(0)},
+		event.PersonRan{Command: "go vet | cat", Output: "clean\n", Exit: ptr(0), Check: "go vet"},
 		event.OpStarted{Op: "command", Text: "make"},
 		event.OpDone{Op: "command", Outcome: event.Cancelled, Error: &event.Fault{Category: "cancellation", Retryable: true, Message: "interrupted"}},
 		event.Interrupted{By: "person"},
@@ -158,8 +158,8 @@ func full() []event.Body {
 		event.AgentStarted{Call: "call_9", Child: "0198c0e0", Agent: "explore", Title: "find <the port>", Background: true},
 		event.AgentCalled{Call: "call_9", Child: event.ChildEvent{Session: "0198c0e0", Seq: 18, Call: "call_1"}, Done: event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
-			Command: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
-			Does: tool.Exec, Listing: true, Repeatable: true,
+			Command: "go test ./... | tail", Check: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		}},
 		event.AgentEnded{Call: "call_9", Child: "0198c0e0", End: event.EndBudget, Calls: 12, Error: &event.Fault{Category: "budget", Retryable: true, Message: "$1.00 is used up"}},
 		event.SwarmPlanned{

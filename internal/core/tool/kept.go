@@ -24,6 +24,9 @@ type Keeping interface {
 	// Left reports what the command's own last act at a path left, since Begin or the last
 	// Finish: something that it made, opened for writing or moved there, or nothing.
 	Left(path string) (there, known bool)
+	// Touched reports whether the command did something to a path in a folder, since Begin
+	// or the last Finish, apart from those in another one. true: or nobody can tell.
+	Touched(dir, but string) bool
 	// Finish returns what is kept since Begin or the last Finish. logged are files whose
 	// content before the log has: of those nothing is kept.
 	Finish(logged map[string]bool) (KeptSet, error)

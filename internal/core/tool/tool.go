@@ -101,8 +101,8 @@ type Result struct {
 	Last string
 	// Exit is the exit code, of tools that run a command.
 	Exit *int
-	// Command is what was run, of tools that run a command.
-	Command string
+	// Command is what was run, of tools that run a command. Check is as in Ran.
+	Command, Check string
 	// Note is one line for the screen: "12 matches", "+3 -1".
 	Note string
 	// Diff is the unified diff of what changed, for the screen.
@@ -347,12 +347,15 @@ type Run struct {
 // Ran is the result of a command. Output is the whole output if Gap is nil, else
 // it begins with Gap.Text(). Spill names the file that has the whole output.
 type Ran struct {
-	Command  string // the command line
-	Output   string
-	Gap      *Gap
-	Spill    string
-	Bytes    int64
-	Exit     *int // nil: still running, or killed
+	Command string // the command line
+	Output  string
+	Gap     *Gap
+	Spill   string
+	Bytes   int64
+	Exit    *int // nil: still running, or killed
+	// Check, if it is not "", is the check of which Exit is, without the filters through
+	// which the line pipes its output: see command.Piped.
+	Check    string
 	Signal   string
 	TimedOut bool
 	// Running is what still ran at the time limit, where that is known.

@@ -2,8 +2,10 @@ package changes
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -53,6 +55,9 @@ func (r *Recorder) After(ctx context.Context, ran *turn.Ran) error {
 			return r.log.Append(context.WithoutCancel(ctx), ds...)
 		}
 		return nil
+	}
+	if ran.Started && !c.background && (ran.Confine.Level == process.ReadOnly || keeping != nil && !keeping.Touched(r.cfg.Dir, filepath.Join(r.cfg.Dir, ".git"))) {
+		ran.Untouched()
 	}
 	r.mu.Lock()
 	delete(r.comparisons, ran.Pending)

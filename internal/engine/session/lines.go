@@ -24,7 +24,7 @@ func (l line) Started() []event.Draft { return nil }
 
 // Done implements turn.Records.
 func (l line) Done(r turn.Ran) []event.Draft {
-	ran := event.PersonRan{Command: l.command, Output: r.Result.Text, Exit: r.Result.Exit}
+	ran := event.PersonRan{Command: l.command, Output: r.Result.Text, Exit: r.Result.Exit, Check: r.Result.Check}
 	if !r.Started {
 		ran.Output = "[it did not run: " + r.Result.Text + "]"
 	}

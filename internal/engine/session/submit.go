@@ -188,7 +188,7 @@ func (op RunCommand) submit(ctx context.Context, s *Session) (int64, error) {
 			Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
 		}
 		err := s.changes.RunForPerson(ctx, run, func(ran tool.Ran) event.Body {
-			return event.PersonRan{Command: op.Command, Output: s.shorten(ctx, ran), Exit: ran.Exit}
+			return event.PersonRan{Command: op.Command, Output: s.shorten(ctx, ran), Exit: ran.Exit, Check: ran.Check}
 		})
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)

@@ -84,10 +84,11 @@ type Pending struct {
 	Given     *event.CallDone
 	GivenWith []event.Draft
 
-	fix     string // what was corrected, told to the model before the result
-	mu      sync.Mutex
-	notes   []string
-	changed []event.FileChanged
+	fix       string // what was corrected, told to the model before the result
+	mu        sync.Mutex
+	notes     []string
+	changed   []event.FileChanged
+	untouched bool
 }
 
 // Records is how a call is recorded that the model did not ask for: it has no
@@ -113,6 +114,19 @@ func (p *Pending) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, text)
+}
+
+// Untouched notes that the sandbox saw no change of the workspace: see event.CallDone.
+func (p *Pending) Untouched() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.untouched = true
+}
+
+func (p *Pending) leftAlone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.untouched
 }
 
 // Changed adds files that the call changed. They are recorded by now.

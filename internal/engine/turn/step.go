@@ -234,7 +234,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) 
 	r, err := Invoke(cctx, p.Tool, func() tool.Env { return l.Env(p) }, p.Args)
 	d := finishedCall{p: p, CallDone: event.CallDone{
 		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
-		Command: r.Command, Exit: r.Exit, Took: l.Clock.Now().Sub(start),
+		Command: r.Command, Exit: r.Exit, Check: r.Check, Took: l.Clock.Now().Sub(start),
 		Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
 	}}
 	switch {
@@ -326,7 +326,7 @@ func (l *Loop) finish(ctx context.Context, d *finishedCall) {
 	}
 	// The log keeps text: other bytes would come back as others.
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	d.seen = r.Seen
+	d.seen, d.Untouched = r.Seen, p.leftAlone()
 	// The name that the model used: providers compare it with the call's.
 	d.Result = llm.Result{ID: d.ID, Name: p.Call.Name, Text: text, Error: r.Error, Images: r.Images}
 }

@@ -267,7 +267,7 @@ func (f *Fold) writing(b event.FileChanged) *writing {
 func (f *Fold) ran(call string, b event.CallDone) {
 	w := f.open[call]
 	delete(f.open, call)
-	check := b.Command != "" && command.IsCheck(b.Command)
+	check := b.Command != "" && command.IsCheck(b.Ran())
 	if w != nil && w.wrote && (!check || len(w.rewrote) > 0) {
 		for _, i := range w.own {
 			f.files[i].product = false
@@ -281,7 +281,7 @@ func (f *Fold) ran(call string, b event.CallDone) {
 	if w != nil {
 		rewrote = w.rewrote
 	}
-	f.command(b.Command, b.Exit, b.Result.Text, rewrote)
+	f.command(b.Ran(), b.Exit, b.Result.Text, rewrote, b.Untouched)
 }
 
 // personRan applies a command that a person ran: its exit code proves the same,
@@ -289,17 +289,17 @@ func (f *Fold) ran(call string, b event.CallDone) {
 func (f *Fold) personRan(b event.PersonRan) {
 	rewrote := f.mine
 	f.mine = nil
-	f.command(b.Command, b.Exit, b.Output, rewrote)
+	f.command(b.Ran(), b.Exit, b.Output, rewrote, false)
 }
 
 // command applies a command line that has ended. rewrote are files of the turn
 // that it changed.
-func (f *Fold) command(line string, exit *int, output string, rewrote []string) {
+func (f *Fold) command(line string, exit *int, output string, rewrote []string, untouched bool) {
 	if readOnly(line) {
 		return
 	}
 	check := command.IsCheck(line)
-	if !onlyChecks(line) {
+	if !untouched && !onlyChecks(line) {
 		f.changed() // also what the journal does not reach may be changed
 	}
 	if !check {

@@ -82,17 +82,17 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// SPEC 13.3: a check of pawl's that did not run hides no check of the model's that passed;
+// SPEC 13.3: a check of pawl's that did not run hides no check of the model's;
 // long command lines are cut.
 func TestReasonNamesWhatPassed(t *testing.T) {
 	const why = "not run: this folder is not trusted"
 	long := "go test ./" + strings.Repeat("a", 200)
 	change := edit("a.go", "1", "2")
 	for want, bs := range map[string][]event.Body{
-		"go test ./...: " + why + "; passed: go test ./a":            {change, bash("go test ./a", 0), event.Checked{Command: "go test ./...", Why: why}},
-		"go test ./...: " + why + "; passed: go vet ./..., npm test": {change, bash("go vet ./...", 0), bash("npm test", 0), bash("go test ./b", 1), event.Checked{Command: "go test ./...", Why: why}},
-		"go test ./...: " + why:                                      {change, bash("go test ./a", 0), change, event.Checked{Command: "go test ./...", Why: why}},
-		long[:100] + " …: " + why:                                    {change, event.Checked{Command: long, Why: why}},
+		"go test ./...: " + why + "; passed: go test ./a":                                 {change, bash("go test ./a", 0), event.Checked{Command: "go test ./...", Why: why}},
+		"go test ./...: " + why + "; failed: go test ./b; passed: go vet ./..., npm test": {change, bash("go vet ./...", 0), bash("npm test", 0), bash("go test ./b", 1), event.Checked{Command: "go test ./...", Why: why}},
+		"go test ./...: " + why:   {change, bash("go test ./a", 0), change, event.Checked{Command: "go test ./...", Why: why}},
+		long[:100] + " …: " + why: {change, event.Checked{Command: long, Why: why}},
 	} {
 		if got := fold(bs...).Reason(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -54,13 +54,17 @@ func (r Report) Reason() string {
 	case r.Verified == nil && r.Unverified == "":
 		return nothingRan
 	case r.Verified == nil:
-		var passed []string
+		var failed, passed []string
 		for _, c := range r.Checks { // of the model's, where none of pawl's own decides
-			if c.OK && !c.Own && !strings.HasPrefix(r.Unverified, short(c.Command)+":") {
+			switch {
+			case c.Own || strings.HasPrefix(r.Unverified, short(c.Command)+":"):
+			case c.Failed():
+				failed = append(failed, short(c.Command))
+			case c.OK:
 				passed = append(passed, short(c.Command))
 			}
 		}
-		return r.Unverified + list("passed", passed)
+		return r.Unverified + list("failed", failed) + list("passed", passed)
 	}
 	var failed, passed []string
 	for _, c := range r.Checks {

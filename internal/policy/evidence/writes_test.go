@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -16,6 +17,24 @@ func wrote(call, by, path string, before, after tool.Hash) event.Body {
 func ran(command string, exit int, wrote ...event.Body) []event.Body {
 	out := append([]event.Body{event.CallAsked{ID: "1", Tool: "bash"}}, wrote...)
 	return append(out, event.CallDone{ID: "1", Tool: "bash", Command: command, Exit: &exit, Result: llm.Result{Text: passing}})
+}
+
+// seen is the same, with what the sandbox saw.
+func seen(bs []event.Body, untouched bool) []event.Body {
+	last := &bs[len(bs)-1]
+	done := (*last).(event.CallDone)
+	done.Untouched = untouched
+	*last = done
+	return bs
+}
+
+// piped is the same, with the check's own exit code.
+func piped(bs []event.Body) []event.Body {
+	last := &bs[len(bs)-1]
+	done := (*last).(event.CallDone)
+	done.Check, _, _ = strings.Cut(done.Command, " |")
+	*last = done
+	return bs
 }
 
 // ofAgent is what the log of a session has of what an agent of it did.
@@ -67,6 +86,13 @@ func TestChecksThatChangeFiles(t *testing.T) {
 		"another check leaves it":     {[][]event.Body{check, ran("go vet ./...", 0, coverage)}, true, 2},
 		"a look":                      {[][]event.Body{check, ran("cat a.go", 0)}, true, 1},
 		"another command":             {[][]event.Body{check, ran("./gen", 0)}, false, 1},
+		"another, in the sandbox":     {[][]event.Body{check, seen(ran("./gen", 0), true)}, true, 1},
+		"an agent's, in the sandbox":  {[][]event.Body{check, ofAgent(seen(ran("./gen", 0), true)...)}, true, 1},
+		"that did something there":    {[][]event.Body{check, seen(ran("./gen", 0), false)}, false, 1},
+		"and wrote what is not there": {[][]event.Body{check, seen(ran("./gen", 0, wrote("1", "bash", "b.go", "", "1")), true)}, false, 2},
+		"a check in a pipe":           {[][]event.Body{piped(ran("go test ./... | tail", 0))}, true, 1},
+		"one that fails":              {[][]event.Body{piped(ran("go test ./... | tail", 1))}, false, 1},
+		"one of an old log":           {[][]event.Body{ran("go test ./... | tail", 0)}, false, 1},
 		"a command before a check":    {[][]event.Body{check, ran("./gen && go vet ./...", 0)}, false, 1},
 		"a check after a look":        {[][]event.Body{check, ran("cd x && ls && go vet ./...", 0)}, true, 1},
 		"rewrites what was changed":   {[][]event.Body{ran("go test ./...", 0, wrote("1", "bash", "a.go", "y", "z"))}, false, 1},

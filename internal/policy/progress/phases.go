@@ -38,5 +38,5 @@ func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 // in a project without tests.
 func ranTests(b event.CallDone) bool {
 	return b.Command != "" && b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0) &&
-		command.IsCheck(b.Command) && !Echoes(b.Command, b.Result.Text) && evidence.Count(b.Command, b.Result.Text).Ran > 0
+		command.IsCheck(b.Ran()) && !Echoes(b.Command, b.Result.Text) && evidence.Count(b.Ran(), b.Result.Text).Ran > 0
 }

@@ -11,12 +11,12 @@ import (
 // ranCheck records how a command line with a check ended.
 func (l *ledger) ranCheck(d event.CallDone) {
 	switch {
-	case command.IsCheck(d.Command):
+	case command.IsCheck(d.Ran()):
 		passed := 0
 		if d.Exit != nil && *d.Exit == 0 {
-			passed = evidence.Count(d.Command, d.Result.Text).Ran
+			passed = evidence.Count(d.Ran(), d.Result.Text).Ran
 		}
-		l.checked(d.Command, ended(d.Exit, passed, ""), d.Exit != nil)
+		l.checked(d.Ran(), ended(d.Exit, passed, ""), d.Exit != nil)
 	case hasCheck(d.Command):
 		// The exit code is that of another command, such as tail: the output has to tell.
 		l.checked(d.Command, "its output ended: "+evidenceOf(d.Result.Text), d.Exit != nil)

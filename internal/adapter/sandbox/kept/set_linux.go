@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
 // Set keeps for one command, from one Finish to the next. Paths are absolute and real, but
@@ -65,6 +66,21 @@ func (k *Set) Left(path string) (there, known bool) {
 	defer k.mu.Unlock()
 	there, known = k.left[path]
 	return there, known
+}
+
+// Touched implements tool.Keeping.
+func (k *Set) Touched(dir, but string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.left) >= mostLeft {
+		return true
+	}
+	for path := range k.left {
+		if confine.Within(dir, path) && !confine.Within(but, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // Made notes that the command made what is at a name.
