@@ -1,7 +1,6 @@
 package event
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
@@ -149,10 +148,6 @@ type CallDone struct {
 	// writing, and made, moved and removed none. Git's folder does not count.
 	Untouched bool `json:"untouched,omitempty"`
 }
-
-// Ran returns the command line that Exit is of: the whole, or the check that is piped
-// through filters.
-func (b CallDone) Ran() string { return cmp.Or(b.Check, b.Command) }
 
 // FileSeen records which lines of a file the model was shown.
 type FileSeen struct {
@@ -323,9 +318,6 @@ type PersonRan struct {
 	Exit    *int   `json:"exit,omitempty"`
 	Check   string `json:"check,omitempty"` // as in CallDone
 }
-
-// Ran is as that of CallDone.
-func (b PersonRan) Ran() string { return cmp.Or(b.Check, b.Command) }
 
 // Interrupted records that a person or a signal interrupted the turn.
 type Interrupted struct {
