@@ -53,7 +53,7 @@ func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
 			"There is no terminal and no input, so use flags that need no answer. The last line says how it ended. "+
-			"Run tests without a pipe: long output is cut for you, and behind a pipe (| tail) their exit code is lost. "+
+			"Run tests in a call of their own; | tail keeps their exit code, and long output is cut for you. "+
 			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}

@@ -34,6 +34,8 @@ type Checked struct {
 	Part    bool          `json:"part,omitempty"`    // only what the change can affect
 	Attempt int           `json:"attempt"`           // how many fixes were asked for before
 	Stopped bool          `json:"stopped,omitempty"` // it ran out of time
+	// Inert: it did not run because the folder is not trusted.
+	Inert bool `json:"inert,omitempty"`
 	// Failures is how many failures the output tells of, 0 where it does not.
 	Failures int `json:"failures,omitempty"`
 	// Tests is how many tests the output shows to have passed, at least; Untested

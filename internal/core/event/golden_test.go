@@ -138,7 +138,7 @@ func full() []event.Body {
 		},
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2, Before: true},
-		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
+		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Inert: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
 		event.Baseline{Of: "go test ./...", Units: []string{"example.com/x"}, Why: "stopped", Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}, Took: 1500, Stopped: true},
 		event.Diagnosed{
 			Call: "call_1", More: 3, Errors: 2,

@@ -91,7 +91,7 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 	case !r.Started && r.Outcome == event.Cancelled:
 		return nil
 	case !r.Started:
-		k.done.Why = r.Result.Text
+		k.done.Why, k.done.Inert = r.Result.Text, k.Untrusted != "" && r.Outcome == event.Denied
 		return []event.Draft{{Body: k.done}}
 	}
 	k.done.Took, k.done.Exit = k.took, k.ran.Exit

@@ -36,6 +36,7 @@ type Check struct {
 	Failures []Failure `json:"failures,omitempty"`
 
 	redefined bool // the agent changed what it runs
+	inert     bool // see event.Checked
 }
 
 // Failed reports whether it ran and did not pass.
@@ -340,7 +341,7 @@ func (f *Fold) checked(b event.Checked) {
 		f.why = b.Why
 		return
 	}
-	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true, Tests: b.Tests}
+	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true, Tests: b.Tests, inert: b.Inert}
 	if b.Exit != nil {
 		c.Exit = *b.Exit
 	} else if c.Why == "" {

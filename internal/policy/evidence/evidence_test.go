@@ -39,6 +39,7 @@ func check(command string, exit int) event.Checked {
 // change says, and of the whole; the rest says why it is not.
 func TestVerdict(t *testing.T) {
 	change := edit("a.go", "1", "2")
+	inert := event.Checked{Command: "npm test", Why: "not run", Inert: true}
 	part := event.Checked{Command: "go test ./a", Exit: ptr(0), Part: true}
 	for _, c := range []struct {
 		name string
@@ -60,6 +61,10 @@ func TestVerdict(t *testing.T) {
 		{"the whole fails behind a part", []event.Body{change, part, check("go test ./...", 2)}, "go test ./... 2"},
 		{"the whole is stopped", []event.Body{change, part, event.Checked{Command: "go test ./...", Why: "stopped"}}, "go test ./...: stopped"},
 		{"one is missing, one passes", []event.Body{change, event.Checked{Command: "pytest", Exit: ptr(1), Why: "not installed"}, check("go test ./...", 0)}, "pytest: not installed"},
+		{"the folder is not trusted", []event.Body{change, inert}, "npm test: not run"},
+		{"the folder is not trusted, the model's pass", []event.Body{change, bash("go test ./a", 0), inert}, "go test ./a 0"},
+		{"the folder is not trusted, the model's fail", []event.Body{change, bash("go test ./a", 1), inert}, "go test ./a 1"},
+		{"the folder is not trusted, the model changes more", []event.Body{change, bash("go test ./a", 0), change, inert}, "npm test: not run"},
 		{"it changed what it checks", []event.Body{change, event.Checked{Command: "make check", Exit: ptr(0), Changed: []string{"a.go"}}}, "make check: it changed a.go while it ran"},
 		{"none was found", []event.Body{change, event.Checked{Why: "no check found"}}, "no check found"},
 		{"none was found, then a change", []event.Body{change, event.Checked{Why: "no check found"}, change}, "no check ran after the last change"},

@@ -148,7 +148,7 @@ func (f *Fold) verdict() (decides, built *Check, why string) {
 	for i := range f.checks { // each of pawl's own counts
 		c := &f.checks[i]
 		switch {
-		case !c.Own:
+		case !c.Own, c.inert: // what nobody lets pawl run decides nothing: the model's own do
 		case c.Failed():
 			decides = c
 		case !c.OK:
