@@ -6,42 +6,56 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// CutPipe cuts a line for bash before the first | of the pipeline that ends it. front ends
-// with the pipeline's first command; filters are the others, with what is between them. ok
-// is false if the line does not end with a pipeline, or nobody can tell.
-func CutPipe(line string) (front, filters string, ok bool) {
-	if !strings.Contains(line, "|") || strings.ContainsAny(line, "\x00\r") || bounded(line) != nil {
-		return "", "", false
+// Ending is how a line for bash ends.
+type Ending struct {
+	// Front is the line, or where it ends with a pipeline, the line before the | of that,
+	// and Filters is the rest behind it.
+	Front, Filters string
+	// From is where in Front the last of the line's statements begins.
+	From int
+}
+
+// EndOf returns how a line ends. ok is false where exit code 0 of it does not say that the
+// last command of Front ran (with what || joins, in a condition or a loop, in the background),
+// or nobody can tell.
+func EndOf(line string) (e Ending, ok bool) {
+	if strings.ContainsAny(line, "\x00\r") || bounded(line) != nil {
+		return e, false
 	}
 	file, err := read(syntax.LangBash, line)
 	if err != nil || len(file.Stmts) == 0 {
-		return "", "", false
+		return e, false
 	}
-	piped := false
-	for s := file.Stmts[len(file.Stmts)-1]; s != nil && plainStmt(s); {
+	s := file.Stmts[len(file.Stmts)-1]
+	e.Front, e.From = line, int(s.Pos().Offset())
+	for piped := false; !s.Negated && !s.Background && !s.Coprocess && !s.Disown; {
 		b, is := s.Cmd.(*syntax.BinaryCmd)
 		switch {
 		case !is && piped:
 			end := int(s.End().Offset())
-			_, filters, _ = strings.Cut(line[end:], "|")
-			return line[:end], strings.TrimPrefix(filters, "&"), true
+			_, filters, _ := strings.Cut(line[end:], "|")
+			e.Front, e.Filters = line[:end], strings.TrimPrefix(filters, "&")
+			return e, ends(s.Cmd)
 		case !is:
-			return "", "", false
+			return e, ends(s.Cmd)
 		case b.Op == syntax.Pipe || b.Op == syntax.PipeAll:
 			piped, s = true, b.X
-		case piped: // ! or a list in front of the pipe: it has no command of its own
-			return "", "", false
-		case b.Op == syntax.AndStmt:
+		case b.Op == syntax.AndStmt && !piped:
 			s = b.Y
 		default:
-			return "", "", false
+			return e, false
 		}
 	}
-	return "", "", false
+	return e, false
 }
 
-// plainStmt reports whether a statement runs in the foreground, and its exit code is its
-// command's.
-func plainStmt(s *syntax.Stmt) bool {
-	return !s.Negated && !s.Background && !s.Coprocess && !s.Disown
+// ends reports whether the exit code of a command is that of its last simple command.
+func ends(c syntax.Command) bool {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.TimeClause:
+		return c.Stmt != nil && ends(c.Stmt.Cmd)
+	}
+	return false
 }

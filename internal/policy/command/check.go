@@ -157,7 +157,7 @@ func onlyLetters(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// IsCheck reports whether a command line's exit code is that of a check: the last
+// IsCheck reports whether exit code 0 of a command line is that of a check: the last
 // command is a check, it does not run in the background, and nothing can hide its
 // failure (a pipe into another command, `|| true`, `; echo`).
 func IsCheck(line string) bool {
@@ -169,15 +169,48 @@ func IsCheck(line string) bool {
 // determines its exit code. before are the commands in front of the check.
 func LastCheck(line, dir string) (before []shellsyntax.Command, last Check, ok bool) {
 	line = strings.TrimSpace(line)
-	if !OnlyAnd(line) {
+	if end, ok := shellsyntax.EndOf(line); !ok || end.Filters != "" {
 		return nil, last, false
 	}
 	cmds, err := Parse(line, dir)
 	if err != nil || len(cmds) == 0 {
 		return nil, last, false
 	}
+	before = cmds[:len(cmds)-1]
 	last, ok = CheckOf(cmds[len(cmds)-1])
-	return cmds[:len(cmds)-1], last, ok
+	return before, last, ok && !slices.ContainsFunc(before, mayEnd)
+}
+
+// mayEnd reports whether a command in front of others can end the line with exit code 0, or
+// make another program of what follows.
+func mayEnd(c shellsyntax.Command) bool {
+	if len(c.Words) > 0 && !c.Words[0].Known || c.Background || slices.Contains(c.Wrappers, "exec") {
+		return true
+	}
+	name, _ := c.Program()
+	switch name {
+	case "", "export", "declare", "typeset", "readonly": // for the commands behind it
+		sets := slices.Clone(c.Assigns)
+		for _, w := range c.Words[min(1, len(c.Words)):] {
+			sets = append(sets, w.Text)
+		}
+		return slices.ContainsFunc(sets, func(a string) bool { v, _, _ := strings.Cut(a, "="); return !SafeVariable(v) })
+	case "exit", "exec", "return", "trap", "alias", "unalias", "shopt", "enable", "hash", "eval", "source", ".", "break", "continue", "kill", "function":
+		return true
+	case "set":
+		return !ReadOnly(c)
+	}
+	return false
+}
+
+// Decides returns the statement of a line whose exit code is the line's, as IsCheck reads it:
+// "go test ./..." of "gofmt -l .; go test ./...".
+func Decides(line string) string {
+	line = strings.TrimSpace(line)
+	if end, ok := shellsyntax.EndOf(line); ok {
+		return line[end.From:]
+	}
+	return line
 }
 
 // OnlyAnd reports whether a line's only operators are && and redirections of file

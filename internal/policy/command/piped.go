@@ -12,11 +12,20 @@ import (
 // command of a pipe, so the check's own can be had. A filter shows lines that it reads, and
 // no others: what it leaves counts as the check's output.
 func Piped(line string) (check string, ok bool) {
-	front, filters, ok := shellsyntax.CutPipe(strings.TrimSpace(line))
-	if !ok || !IsCheck(front) {
+	end, ok := shellsyntax.EndOf(strings.TrimSpace(line))
+	if !ok || end.Filters == "" {
 		return "", false
 	}
-	cmds, err := Parse(filters, "/")
+	front := end.Front
+	before, _, ok := LastCheck(front, "/")
+	if !ok || slices.ContainsFunc(before, func(c shellsyntax.Command) bool { return c.Piped }) { // the codes may be another pipe's
+		return "", false
+	}
+	whole, err := Parse(line, "/")
+	if err != nil || slices.ContainsFunc(whole, func(c shellsyntax.Command) bool { return c.Func }) {
+		return "", false
+	}
+	cmds, err := Parse(end.Filters, "/")
 	if err != nil || !ReadOnly(cmds...) || slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool { return !shows(c) }) {
 		return "", false
 	}

@@ -24,9 +24,15 @@ const RunsNone = "it runs no tests"
 
 // The texts for checks that may have run a test or not.
 const (
-	notShown = "its output does not show that a test ran"
-	notClear = "without -v it does not show whether a test ran or all were skipped"
+	notShown    = "its output does not show that a test ran"
+	othersPrint = "other commands of the line also print, so its output proves no test"
+	notClear    = "without -v it does not show whether a test ran or all were skipped"
 )
+
+// silent reports whether a command prints nothing.
+func silent(c shellsyntax.Command) bool {
+	return len(c.Redirects) == 0 && slices.Contains([]string{"", "cd", "set", "export", "true", "sleep"}, c.Name())
+}
 
 // Count returns how many tests ran, from the output of a check that ended with exit
 // code 0. env are variables (NAME=value) that it got besides the line.
@@ -45,12 +51,12 @@ func Count(line, output string, env ...string) Tests {
 	}
 	known, compiled := formsOf(last, env), last.Proof
 	for _, c := range before {
-		if c.Name() == "cd" && len(c.Redirects) == 0 {
+		if silent(c) {
 			continue
 		}
 		k, ok := command.CheckOf(c)
 		if !ok || k.Proof == command.Wraps || k.Output == command.ScriptsOutput {
-			return Tests{None: "other commands of the line also print, so its output proves no test"}
+			return Tests{None: othersPrint}
 		}
 		known = slices.Concat(known, formsOf(k, env))
 		compiled = max(compiled, k.Proof)

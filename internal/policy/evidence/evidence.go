@@ -6,6 +6,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,8 +36,9 @@ type Check struct {
 	// Failures is what did not pass in a check of pawl's own.
 	Failures []Failure `json:"failures,omitempty"`
 
-	redefined bool // the agent changed what it runs
-	inert     bool // see event.Checked
+	redefined bool   // the agent changed what it runs
+	inert     bool   // see event.Checked
+	line      string // of which Command is a part, if it is one
 }
 
 // Failed reports whether it ran and did not pass.
@@ -96,7 +98,7 @@ func (r Report) Changed() []File {
 // test, is run again: pawl's way of running it may show more.
 func (r Report) Passed(line string) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
-		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Same(c.Command, line)
+		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Same(cmp.Or(c.line, c.Command), line)
 	})
 }
 
@@ -307,10 +309,10 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string, 
 		return
 	}
 	if exit == nil {
-		f.put(Check{Command: line, Exit: -1, Why: noEnd})
+		f.put(Check{Command: f.decides(line), Exit: -1, Why: noEnd})
 		return
 	}
-	c := Check{OK: *exit == 0, Command: line, Exit: *exit}
+	c := Check{OK: *exit == 0, Command: f.decides(line), line: line, Exit: *exit}
 	if c.OK {
 		c.Why = f.elsewhere(line)
 		if len(rewrote) > 0 {
@@ -322,14 +324,26 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string, 
 	f.put(c)
 }
 
+// decides returns what of a line with a check its exit code is of, and where that ran.
+func (f *Fold) decides(line string) string {
+	part := command.Decides(line)
+	_, whole, _ := command.LastCheck(line, f.base())
+	_, alone, _ := command.LastCheck(part, f.base())
+	if at := whole.Command.Dir; at.Known && at.Text != alone.Command.Dir.Text {
+		part = "cd " + shellsyntax.Quote(cmp.Or(f.relative(at.Text, "."), at.Text)) + " && " + part
+	}
+	return part
+}
+
 // judge sets what a check with exit code 0 proves.
 func (f *Fold) judge(c *Check, t Tests) {
 	// It counts as built, without tests, only if that is known.
-	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(c.Command) && t.None != notShown && t.None != notClear
+	line := cmp.Or(c.line, c.Command)
+	c.Tests, c.Untested, c.Built = t.Ran, t.None, Builds(line) && t.None != notShown && t.None != notClear && t.None != othersPrint
 	if t.Ran == 0 && t.None == "" { // the log of an older version
 		c.Untested = notShown
 	}
-	if by := f.definers(c.Command, t.Wrapped); by != "" {
+	if by := f.definers(line, t.Wrapped); by != "" {
 		c.Tests, c.Built, c.redefined = 0, false, true
 		c.Untested = "its exit code is 0, but the agent changed " + by + ", which may say what it runs"
 	}
