@@ -69,7 +69,11 @@ func Read() tool.Tool {
 					r.say("== %s ==\nerror: %s\n", f.Path, err)
 				}
 			}
-			return r.result(len(in.Files)), nil
+			files := map[string]bool{} // two ranges may be of one
+			for _, f := range in.Files {
+				files[f.Path] = true
+			}
+			return r.result(len(files)), nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"cat", "openfile", "readfile", "readmanyfiles", "view", "viewfile"}, Family: tool.ReadFamily, Shows: showFile, Repeatable: true, Hooks: []string{"Read"}}
 	t.ReadOnly = true

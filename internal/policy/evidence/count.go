@@ -29,9 +29,19 @@ const (
 	notClear    = "without -v it does not show whether a test ran or all were skipped"
 )
 
-// silent reports whether a command prints nothing.
+// silent reports whether a command prints nothing, or no more than names of files.
 func silent(c shellsyntax.Command) bool {
-	return len(c.Redirects) == 0 && slices.Contains([]string{"", "cd", "set", "export", "true", "sleep"}, c.Name())
+	if len(c.Redirects) > 0 {
+		return false
+	}
+	switch c.Name() {
+	case "", "cd", "set", "export", "true", "sleep", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "pwd", "which":
+		return true
+	case "gofmt":
+		return !slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool { return !w.Known && !w.Glob || w.Text == "-d" }) &&
+			slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool { return w.Text == "-l" || w.Text == "-w" })
+	}
+	return false
 }
 
 // Count returns how many tests ran, from the output of a check that ended with exit

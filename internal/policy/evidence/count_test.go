@@ -190,7 +190,7 @@ func TestNoProof(t *testing.T) {
 		"shopt -s expand_aliases; alias go=true\ngo test ./...", "go() { true; }\ngo test ./...", "f() { exit 0; }; f; go test ./...", "$X 0; go test ./...",
 		"PATH=.; go test ./...", "export GOFLAGS=-exec=true; go test ./...", "eval exit; go test ./...", ". ./x; go test ./...", "hash -p /bin/true go; go test ./...",
 		"while true; do go test ./...; done", "case x in x) go test ./... ;; esac", "sleep 9 & go test ./...", "echo 'ok  	m	0.1s'; go test ./...", "kill $$; go test ./...",
-		"go test ./... <<E; true\nE\n", "builtin exit 0; go test ./...", "command exit 0; go test ./...", "{ exit 0; }; go test ./...",
+		"go test ./... <<E; true\nE\n", "gofmt -d x.go; go test ./...", "gofmt x.go; go test ./...", "builtin exit 0; go test ./...", "command exit 0; go test ./...", "{ exit 0; }; go test ./...",
 	} {
 		r := fold(event.Opened{Dir: "/w"}, edit("a/a.go", "1", "2"), event.CallDone{Tool: "bash", Command: line, Exit: ptr(0), Result: llm.Result{Text: passing}})
 		if r.Word() != Unverified {
@@ -200,7 +200,7 @@ func TestNoProof(t *testing.T) {
 	for _, line := range []string{
 		"go test ./...", "cd /w && go test ./...", "cd a && go test ./...", "cd /w/a && go test .", "go test -C a ./...", "timeout 60 go test ./...",
 		"CGO_ENABLED=0 go test ./... 2>&1", "time go test ./...", "go build ./... && go vet ./... && go test ./...", " go test ./...\n",
-		"cd a; go test ./...", "cd a\ngo test ./...", "# the tests\ngo test ./...", "set -e; go vet ./...; go test ./...", "export CI=1; go test ./...",
+		"cd a; go test ./...", "cd a\ngo test ./...", "# the tests\ngo test ./...", "set -e; go vet ./...; go test ./...", "export CI=1; go test ./...", "gofmt -l *.go; go vet ./... && go test ./...", "rm -f x; go test ./...",
 	} {
 		r := fold(event.Opened{Dir: "/w"}, edit("a/a.go", "1", "2"), event.CallDone{Tool: "bash", Command: line, Exit: ptr(0), Result: llm.Result{Text: passing}})
 		if r.Word() != Verified {
