@@ -16,11 +16,12 @@ import (
 // SPEC 16.12: nothing of a command runs on, whichever way it went: by the kernel's
 // word for all of it, or one by one where that is not proven.
 func TestNothingRunsOnEitherWay(t *testing.T) {
-	const leaves = `(trap '' TERM HUP; exec sleep 100) & echo $!
+	// It ends when all four have said their number.
+	const leaves = `{ (trap '' TERM HUP; exec sleep 100) & echo $!
 setsid sh -c 'echo $$; trap "" TERM; while :; do sleep 100; done' &
 sh -c 'sleep 100 & echo $!'
 sh -c 'echo $$; kill -STOP $$' &
-sleep 0.2`
+} | head -n 4`
 	for _, level := range []confine.Level{confine.ReadOnly, confine.Workspace} {
 		box, err := Open(confine.New(level, confine.Facts{Root: real(t.TempDir())}))
 		if err != nil {
