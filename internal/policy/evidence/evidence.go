@@ -315,13 +315,23 @@ func (f *Fold) command(line string, exit *int, output string, rewrote []string, 
 	c := Check{OK: *exit == 0, Command: f.decides(line), line: line, Exit: *exit}
 	if c.OK {
 		c.Why = f.elsewhere(line)
-		if len(rewrote) > 0 {
+		if len(rewrote) > 0 && !writesBefore(line) {
 			c.Why = "it changed " + strings.Join(rewrote, ", ") + " while it ran"
 		}
 		c.OK = c.Why == ""
 		f.judge(&c, Count(line, output))
 	}
 	f.put(c)
+}
+
+// writesBefore reports whether what a line rewrote, it rewrote before its check: something
+// stands there that may, and the check runs nothing but tests.
+func writesBefore(line string) bool {
+	before, last, ok := command.LastCheck(line, "/")
+	return ok && last.Proof == command.Tests && last.Output != command.ScriptsOutput && slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
+		_, check := command.CheckOf(c)
+		return !check && !command.ReadOnly(c)
+	})
 }
 
 // decides returns what of a line with a check its exit code is of, and where that ran.

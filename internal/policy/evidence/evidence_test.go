@@ -64,6 +64,7 @@ func TestVerdict(t *testing.T) {
 		{"the folder is not trusted", []event.Body{change, inert}, "npm test: not run"},
 		{"the folder is not trusted, the model's pass", []event.Body{change, bash("go test ./a", 0), inert}, "go test ./a 0"},
 		{"the folder is not trusted, the model's fail", []event.Body{change, bash("go test ./a", 1), inert}, "go test ./a 1"},
+		{"the folder is not trusted, the model's does not end", []event.Body{change, event.CallDone{ID: "1", Tool: "bash", Command: "go test ./a"}, inert}, "go test ./a: it did not run to its end"},
 		{"the folder is not trusted, the model changes more", []event.Body{change, bash("go test ./a", 0), change, inert}, "npm test: not run"},
 		{"it changed what it checks", []event.Body{change, event.Checked{Command: "make check", Exit: ptr(0), Changed: []string{"a.go"}}}, "make check: it changed a.go while it ran"},
 		{"none was found", []event.Body{change, event.Checked{Why: "no check found"}}, "no check found"},

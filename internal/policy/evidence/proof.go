@@ -179,6 +179,7 @@ func (f *Fold) verdict() (decides, built *Check, why string) {
 // newest finds the newest check that failed or proves something, except checks
 // of a part; else the newest that built, and why none proves anything.
 func (f *Fold) newest() (decides, built *Check, why string) {
+	inert := false
 	for i := len(f.checks) - 1; i >= 0; i-- {
 		c := &f.checks[i]
 		reason := c.Untested
@@ -192,8 +193,8 @@ func (f *Fold) newest() (decides, built *Check, why string) {
 		case c.Built && built == nil:
 			built = c
 		}
-		if why == "" {
-			why = c.Command + ": " + reason
+		if why == "" || inert && !c.inert { // what the model ran says more
+			why, inert = c.Command+": "+reason, c.inert
 		}
 	}
 	if why == "" {
