@@ -19,8 +19,8 @@ type Ending struct {
 // last command of Front ran (with what || joins, in a condition or a loop, in the background),
 // or nobody can tell.
 func EndOf(line string) (e Ending, ok bool) {
-	if strings.ContainsAny(line, "\x00\r") || bounded(line) != nil {
-		return e, false
+	if strings.ContainsAny(line, "\x00\r") || strings.Contains(line, "coproc") || bounded(line) != nil {
+		return e, false // what coproc begins runs beside the rest
 	}
 	file, err := read(syntax.LangBash, line)
 	if err != nil || len(file.Stmts) == 0 {
