@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
@@ -252,14 +253,16 @@ func TestQuestionWaits(t *testing.T) {
 
 // SPEC 10.1, 18.3
 func TestSteering(t *testing.T) {
-	goes := make(chan struct{})
+	goes, arrived := make(chan struct{}), make(chan struct{})
 	first := llmtest.Use("read", `{"path":"a.txt"}`)
 	first.Wait = goes
+	first.Before = func(*llm.Request) { close(arrived) }
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.start("")
 	r.say("go")
 	r.press("enter")
 	r.see("esc interrupts")
+	<-arrived // what is said before goes with this request
 	r.say("do it like this")
 	r.press("enter")
 	r.see("◦ do it like this  goes with its next request")
