@@ -4,8 +4,10 @@ package realservers
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +36,16 @@ func (r *rig) pid() int {
 	}
 	r.t.Fatal("no server runs")
 	return 0
+}
+
+// allStopped reports whether no thread of a process runs.
+func allStopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return !slices.ContainsFunc(threads, func(name string) bool {
+		raw, _ := os.ReadFile(name)
+		_, state, _ := strings.Cut(string(raw), ") ")
+		return !strings.HasPrefix(state, "T")
+	})
 }
 
 // group lists the processes of a group that are no zombies: who reaps those that
@@ -143,6 +155,9 @@ func TestHang(t *testing.T) {
 			pid := r.pid()
 			if err := syscall.Kill(-pid, syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
+			}
+			for !allStopped(pid) { // a thread that runs may still answer
+				runtime.Gosched()
 			}
 			began := time.Now()
 			if err := r.ask(p); err == nil || time.Since(began) > hung+4*time.Second {
