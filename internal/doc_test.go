@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // sources are the files of the repository with one of the endings, by their path
@@ -39,9 +41,7 @@ func sources(t *testing.T, endings ...string) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return files
 }
 
@@ -75,10 +75,7 @@ func TestCited(t *testing.T) {
 
 // What a test or a comment names as a row of the specification can be looked up.
 func TestSpecificationHasWhatIsCited(t *testing.T) {
-	page, err := os.ReadFile("../doc/spec.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../doc/spec.md"))(t)
 	rows := map[string]bool{}
 	for _, find := range []*regexp.Regexp{specRow, specPart} {
 		for _, m := range find.FindAllStringSubmatch(string(page), -1) {

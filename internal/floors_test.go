@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 const module = "github.com/pawl-agent/pawl/"
@@ -65,9 +67,7 @@ func TestFloors(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if files < 20 {
 		t.Fatalf("only %d files seen", files)
 	}

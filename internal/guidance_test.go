@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -23,7 +24,7 @@ var readers = []string{
 var unread = map[string]string{
 	"README.md": "skipped by the readers of agents and commands", "SKILL.md": "in a folder of skills, which is protected",
 	"rules.md": "of the person's own configuration", "node_modules/.bin": "programs of language servers, which are trusted",
-	".config": "below the home", ".local": "below the home", ".restart": "an ending", ".beside": "an ending", ".removed": "an ending", ".sample": "an ending",
+	".config": "below the home", ".local": "below the home", ".rustup": "below the home", ".restart": "an ending", ".beside": "an ending", ".removed": "an ending", ".sample": "an ending", ".kept-": "a beginning",
 	".lsp.json": "in a plugin, which is installed", ".claude-plugin/plugin.json": "in a plugin", ".claude-plugin/marketplace.json": "in a plugin",
 }
 
@@ -43,10 +44,7 @@ func TestReadersAreProtected(t *testing.T) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 			ast.Inspect(f, func(n ast.Node) bool {
 				lit, ok := n.(*ast.BasicLit)
 				if !ok || lit.Kind != token.STRING {
@@ -71,7 +69,7 @@ func TestReadersAreProtected(t *testing.T) {
 // extension reports whether a name is the ending of files.
 func extension(name string) bool {
 	switch name {
-	case ".md", ".mdc", ".mdx", ".txt", ".rst", ".json", ".jsonl", ".html", ".htm", ".markdown", ".lock", ".new-", ".git-":
+	case ".md", ".mdc", ".mdx", ".txt", ".rst", ".json", ".toml", ".jsonl", ".html", ".htm", ".markdown", ".lock", ".new-", ".git-":
 		return true
 	}
 	return false

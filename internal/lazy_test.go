@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 19.3: a start compiles no regular expression: at package level they
@@ -59,9 +61,7 @@ func TestPatternsAreLazy(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if lazy < 10 {
 		t.Errorf("only %d patterns seen", lazy)
 	}

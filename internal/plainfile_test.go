@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // readers are the packages that read files of a workspace or of a repository's .git. They
@@ -37,10 +39,7 @@ func TestWorkspaceFilesOpenPlainly(t *testing.T) {
 			if strings.HasSuffix(path, "_test.go") {
 				continue
 			}
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 			for _, open := range opensIn(f) {
 				if others[filepath.Base(path)] != "" {
 					used[path] = true
@@ -62,10 +61,7 @@ func TestWorkspaceFilesOpenPlainly(t *testing.T) {
 
 func parsed(t *testing.T, src string) *ast.File {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "", src, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "", src, 0))(t)
 	return f
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // starts are the files that may start processes, or hold one that is not started
@@ -70,9 +72,7 @@ func TestWhoStartsProcesses(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for where := range starts {
 		if !used[where] {
 			t.Errorf("%s starts nothing any more: take it out of starts", where)
@@ -124,10 +124,7 @@ func TestStartsIn(t *testing.T) {
 		`import "golang.org/x/sys/unix"; var _ = unix.Exec`:       "unix.Exec",
 		`import exec "example.com/exec"; var _ = exec.Command`:    "",
 	} {
-		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+src, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), "", "package p; "+src, 0))(t)
 		if got := strings.Join(startsIn(f), " "); got != want {
 			t.Errorf("%s: %q, want %q", src, got, want)
 		}

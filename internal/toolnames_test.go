@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -30,7 +31,7 @@ func TestNothingDecidesByAToolsName(t *testing.T) {
 	for _, tl := range []tool.Tool{
 		tools.Read(), tools.Ls(), tools.Glob(), tools.Grep(), tools.Write(), tools.Edit(), tools.MultiEdit(), tools.ApplyPatch(), tools.Bash(),
 		tools.BashOutput(), tools.BashKill(), tools.GitStatus(), tools.GitLog(), tools.GitDiff(), tools.WebFetch(), tools.WebSearch(), tools.Todo(),
-		tools.Remember(), tools.AskUser(), tools.CleanupToolCall(), skills.Tool(nil, func(s string) string { return s }),
+		tools.Remember(), tools.AskUser(), tools.CleanupToolCall(), skills.Tool(nil, func(s string) string { return s }, nil),
 	} {
 		names[tl.Spec.Name] = true
 	}
@@ -82,7 +83,5 @@ func TestNothingDecidesByAToolsName(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

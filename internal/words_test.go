@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // wordless are folders whose texts nobody reads as sentences: tables of programs and
@@ -56,10 +57,7 @@ func TestSentences(t *testing.T) {
 func sentences(t *testing.T, name, src string) (out []string) {
 	t.Helper()
 	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(set, name, src, parser.SkipObjectResolution))(t)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:

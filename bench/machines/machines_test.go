@@ -42,6 +42,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -81,16 +82,12 @@ func begin(b *testing.B, what string, env ...string) (*other, string) {
 	o.cmd.Env = append(append(os.Environ(), role+"="+what), env...)
 	o.cmd.Stderr = os.Stderr
 	out, err := o.cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	if o.in, err = o.cmd.StdinPipe(); err != nil {
 		b.Fatal(err)
 	}
 	o.out = bufio.NewScanner(out)
-	if err := o.cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, o.cmd.Start())
 	b.Cleanup(func() { _ = o.in.Close(); _ = o.cmd.Wait() })
 	return o, o.line(b)
 }
@@ -122,9 +119,7 @@ type traffic struct{ InMsgs, InBytes, OutMsgs, OutBytes int64 }
 func (o *other) traffic(b *testing.B) (t traffic) {
 	b.Helper()
 	fmt.Fprintln(o.in, "traffic")
-	if err := json.Unmarshal([]byte(o.line(b)), &t); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, json.Unmarshal([]byte(o.line(b)), &t))
 	return t
 }
 
@@ -154,10 +149,7 @@ func serve(t *testing.T, n int) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var sum traffic
 		for _, s := range all {
-			v, err := s.Varz(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(s.Varz(nil))(t)
 			sum.InMsgs, sum.InBytes, sum.OutMsgs, sum.OutBytes = sum.InMsgs+v.InMsgs, sum.InBytes+v.InBytes, sum.OutMsgs+v.OutMsgs, sum.OutBytes+v.OutBytes
 		}
 		text, _ := json.Marshal(sum)
@@ -166,19 +158,13 @@ func serve(t *testing.T, n int) {
 }
 
 func dial(t testing.TB, url string) *nats.Conn {
-	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.Timeout(30*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(nats.Connect(url, nats.MaxReconnects(-1), nats.Timeout(30*time.Second)))(t)
 	return nc
 }
 
 // work is all workers. Those of results have trees; others wait and return nothing.
 func work(t *testing.T) {
-	hold, err := time.ParseDuration(os.Getenv("PAWL_BENCH_HOLD"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold := must.Get(time.ParseDuration(os.Getenv("PAWL_BENCH_HOLD")))(t)
 	n, _ := strconv.Atoi(os.Getenv("PAWL_BENCH_WORKERS"))
 	dir := os.Getenv("PAWL_BENCH_TREES")
 	ctx, stop := context.WithCancel(context.Background())
@@ -187,7 +173,7 @@ func work(t *testing.T) {
 	for i := range n / slots {
 		do := func(ctx context.Context, h *leases.Held) leases.Result { return wait(ctx, h, hold) }
 		if dir != "" {
-			hand := &team.Worker{Home: filepath.Join(dir, fmt.Sprint("m", i)), Git: git(), Check: exists, Work: func(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error) {
+			hand := &team.Worker{Home: filepath.Join(dir, fmt.Sprint("m", i)), Git: git(), Check: swarm.Each(exists), Work: func(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error) {
 				return swarm.Done{}, os.WriteFile(filepath.Join(j.Dir, j.Task.ID), bytes.Repeat([]byte(j.Task.ID+"\n"), 200), 0o600)
 			}}
 			do = hand.Do
@@ -284,10 +270,7 @@ func (f *figures) report(what string, tasks int) {
 func coordinator(b *testing.B, servers, n int, hold time.Duration, dir string) (*leases.Board, *other) {
 	b.Helper()
 	srv, url := begin(b, strconv.Itoa(servers))
-	board, err := leases.Open(b.Context(), dial(b, url), leases.Config{Swarm: "s", Version: "1", Lease: 30 * time.Second, Bank: &bank{}, Say: func(string) {}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	board := must.Get(leases.Open(b.Context(), dial(b, url), leases.Config{Swarm: "s", Version: "1", Lease: 30 * time.Second, Bank: &bank{}, Say: func(string) {}}))(b)
 	b.Cleanup(func() { _ = board.Close(context.Background()) })
 	begin(b, "workers", "PAWL_BENCH_URL="+url, "PAWL_BENCH_HOLD="+hold.String(), "PAWL_BENCH_WORKERS="+strconv.Itoa(n), "PAWL_BENCH_TREES="+dir)
 	return board, srv
@@ -353,23 +336,13 @@ func BenchmarkResult(b *testing.B) {
 	root := filepath.Join(dir, "project")
 	for i := range 200 {
 		path := filepath.Join(root, fmt.Sprintf("d%d", i%20), fmt.Sprintf("f%d", i))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(path, bytes.Repeat([]byte(path), 100), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(b, os.WriteFile(path, bytes.Repeat([]byte(path), 100), 0o600))
 	}
-	ts, err := trees.Open(b.Context(), git(), filepath.Join(dir, "git"), root)
-	if err != nil {
-		b.Fatal(err)
-	}
-	base, err := ts.Snapshot(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	ts := must.Get(trees.Open(b.Context(), git(), filepath.Join(dir, "git"), root))(b)
+	base := must.Get(ts.Snapshot(b.Context()))(b)
 	board, srv := coordinator(b, 1, 8, 0, filepath.Join(dir, "hands"))
-	away := &team.RemoteWorkers{Board: board, Trees: ts, Base: base, Check: exists}
+	away := &team.RemoteWorkers{Board: board, Trees: ts, Base: base, Check: swarm.Each(exists)}
 	for i := range b.N {
 		f := measure(b, srv)
 		tip := base
@@ -384,9 +357,9 @@ func BenchmarkResult(b *testing.B) {
 				mu.Lock()
 				from := tip
 				mu.Unlock()
-				done, err := away.Do(b.Context(), func(string) (swarm.Job, error) {
+				done, err := away.Do(b.Context(), func(string, ...string) (swarm.Job, error) {
 					return swarm.Job{Worker: "w" + id, Fence: int64(1 + i*n + k), Base: from, Task: task(id)}, nil
-				}, func(judge.Call, *judge.Failure) string { return "" })
+				}, func(judge.Call, *judge.Failure) []string { return nil })
 				if err != nil {
 					b.Error(err)
 					return
@@ -406,6 +379,6 @@ func BenchmarkResult(b *testing.B) {
 }
 
 // given is an Offer.Begin that gives a job to whoever asks.
-func given(j leases.Job) func(string) (leases.Job, error) {
-	return func(string) (leases.Job, error) { return j, nil }
+func given(j leases.Job) func(leases.Taker) (leases.Job, error) {
+	return func(leases.Taker) (leases.Job, error) { return j, nil }
 }

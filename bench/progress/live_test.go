@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
@@ -197,15 +198,10 @@ func play(t *testing.T, p pattern, width, limit int) played {
 		prompt = p.asked
 	}
 	var out, errs bytes.Buffer
-	r, err := headless.Run(t.Context(), s, prompt, headless.Options{Format: headless.JSON, Out: &out, Err: &errs, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(headless.Run(t.Context(), s, prompt, headless.Options{Format: headless.JSON, Out: &out, Err: &errs, Now: time.Now}))(t)
 	got := played{exit: r.ExitCode, calls: r.Calls}
 	for e, err := range cfg.Store.Read(t.Context(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if b, ok := e.Body.(event.Stuck); ok {
 			got.stuck = append(got.stuck, b)
 			got.blocked = got.blocked || b.Level == "block"

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
 )
@@ -50,16 +50,10 @@ func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.jsonl")
 	step := `{"tool":"t","kind":"read","args_hash":"a","ok":true,"obs_hash":"o","obs_norm":"o","obs_len":9}`
 	line := `{"id":"a","source":"here","outcome":"failed","n":6,"stuck_onset":0,"name":"a","expect":"halt","by":5,"steps":[` + strings.Repeat(step+",", 5) + step + "]}\n"
-	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, file, line)
 	var b bytes.Buffer
-	if err := run(&b, file, progress.Default(), "source", 0.5); err != nil {
-		t.Fatal(err)
-	}
-	if err := scenarios(&b, file, progress.Default()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(&b, file, progress.Default(), "source", 0.5))
+	must.Do(t, scenarios(&b, file, progress.Default()))
 	for _, want := range []string{"stuck caught          1/1", "\nhere\n", "prototype of SPEC 6.3", "scenarios: 1 of 1 as expected"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())

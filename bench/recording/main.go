@@ -24,7 +24,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/frontend/tui/emulator"
-	"github.com/pawl-agent/pawl/internal/frontend/tui/recording"
 )
 
 const (
@@ -57,18 +56,18 @@ func run(path string, check bool) error {
 		return err
 	}
 	if !check {
-		svg := recording.SVG(frames, columns, rows, "pawl demo: the agent finds a bug in a small Go project, fixes it and proves the fix", text)
+		svg := drawSVG(frames, columns, rows, "pawl demo: the agent finds a bug in a small Go project, fixes it and proves the fix", text)
 		return os.WriteFile(path, []byte(svg), 0o644)
 	}
 	was, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	old, err := recording.Text(string(was))
+	old, err := textOf(string(was))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	a, b := recording.Structure(old), recording.Structure(text)
+	a, b := structure(old), structure(text)
 	for i := range max(len(a), len(b)) {
 		if x, y := at(a, i), at(b, i); x != y {
 			return fmt.Errorf("%s is not what the demo shows now (go run ./bench/recording makes it anew):\n  was %s\n  is  %s", path, x, y)
@@ -85,7 +84,7 @@ func at(parts []string, i int) string {
 }
 
 // record runs the demo and returns what was seen of it, and all of it as text.
-func record(dir string) ([]recording.Frame, string, error) {
+func record(dir string) ([]frame, string, error) {
 	program := filepath.Join(dir, "pawl")
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/pawl").CombinedOutput(); err != nil {
 		return nil, "", fmt.Errorf("%w: %s", err, out)
@@ -145,7 +144,7 @@ func terminal() (master, side *os.File, err error) {
 
 // watch shows what is written to a terminal in memory, answers what it asks,
 // and leaves the screen when the demo is over.
-func watch(master *os.File) ([]recording.Frame, string, error) {
+func watch(master *os.File) ([]frame, string, error) {
 	pieces := make(chan []byte)
 	go func() {
 		defer close(pieces)
@@ -163,13 +162,13 @@ func watch(master *os.File) ([]recording.Frame, string, error) {
 	term := emulator.New(columns, rows)
 	_, _ = io.WriteString(term, "$ pawl demo\r\n")
 	began, left := time.Now(), false
-	frames := []recording.Frame{{Rows: term.Runs()}}
+	frames := []frame{{Rows: term.Runs()}}
 	idle := time.NewTimer(most)
 	for {
 		select {
 		case p, more := <-pieces:
 			if !more {
-				frames = append(frames, recording.Frame{At: time.Since(began), Rows: term.Runs()})
+				frames = append(frames, frame{At: time.Since(began), Rows: term.Runs()})
 				return frames, strings.TrimSpace(term.Text()), term.Err()
 			}
 			if _, err := term.Write(p); err != nil {
@@ -179,7 +178,7 @@ func watch(master *os.File) ([]recording.Frame, string, error) {
 				_, _ = io.WriteString(master, "\x1b[?2026;2$y\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?62c")
 			}
 			if now := time.Since(began); now-frames[len(frames)-1].At >= step {
-				frames = append(frames, recording.Frame{At: now, Rows: term.Runs()})
+				frames = append(frames, frame{At: now, Rows: term.Runs()})
 			}
 			if strings.Contains(term.Text(), "model replies, ") && !left {
 				idle.Reset(quiet)
@@ -188,7 +187,7 @@ func watch(master *os.File) ([]recording.Frame, string, error) {
 			if left || time.Since(began) > most {
 				return nil, "", fmt.Errorf("the demo did not end; seen:\n%s", term.Text())
 			}
-			frames = append(frames, recording.Frame{At: time.Since(began), Rows: term.Runs()})
+			frames = append(frames, frame{At: time.Since(began), Rows: term.Runs()})
 			left = true
 			idle.Reset(most)
 			_, _ = io.WriteString(master, "\x04")

@@ -227,6 +227,18 @@ func (h *hands) Read(p string) (string, error) {
 	return string(b), err
 }
 
+func (h *hands) ReadAll(paths []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, p := range paths {
+		text, err := h.Read(p)
+		if err != nil {
+			return nil, err
+		}
+		out[p] = text
+	}
+	return out, nil
+}
+
 func (h *hands) Edit(p, old, new string) error {
 	s, err := h.Read(p)
 	if err != nil {

@@ -1,15 +1,16 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
+)
 
 // The sets are read, are as large as promised, and every bug changes its file.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	for set, least := range map[string]int{"quixbugs": 30, "planted": 40, "fresh": 20} {
-		cases, err := load(data, "testdata/"+set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cases := must.Get(load(data, "testdata/"+set))(t)
 		if len(cases) < least {
 			t.Errorf("%s has %d cases", set, len(cases))
 		}

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // The page has a place for each table, and only that is replaced. SPEC 19
 func TestReplaced(t *testing.T) {
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("README.md"))(t)
 	for _, name := range []string{"machine", "files", "search", "resume", "sessions"} {
 		if _, err := replaced(page, name, "x\n"); err != nil {
 			t.Error(err)

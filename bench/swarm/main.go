@@ -120,21 +120,21 @@ func work(ctx context.Context, ts *trees.Store, base string, tasks []event.Task,
 			time.Sleep(think)
 			return team.Done{}, os.WriteFile(filepath.Join(j.Dir, j.Task.ID), []byte(j.Task.Goal), 0o644)
 		},
-		Check: func(_ context.Context, dir, line string) event.TaskCheck {
+		Check: team.Each(func(_ context.Context, dir, line string) event.TaskCheck {
 			exit := 0
 			if _, err := os.Stat(filepath.Join(dir, line)); err != nil {
 				exit = 1
 			}
 			return event.TaskCheck{Command: line, Exit: &exit}
-		},
+		}),
 	}
 	if cfg.Trees = team.Trees(ts); ts == nil {
 		cfg.Trees = nothing{}
 		cfg.Work = func(context.Context, team.Job) (team.Done, error) { return team.Done{}, nil }
-		cfg.Check = func(_ context.Context, _, line string) event.TaskCheck {
+		cfg.Check = team.Each(func(_ context.Context, _, line string) event.TaskCheck {
 			exit := 0
 			return event.TaskCheck{Command: line, Exit: &exit}
-		}
+		})
 	}
 	begin, used := time.Now(), cpu()
 	if err := team.Run(ctx, cfg); err != nil {
@@ -148,12 +148,18 @@ func work(ctx context.Context, ts *trees.Store, base string, tasks []event.Task,
 		return o, nil
 	}
 	changes, err := ts.Changes(ctx, base, s.Tip())
-	o.files = map[string]string{}
-	for _, c := range changes {
-		text, rerr := ts.Read(ctx, c)
-		o.files[c.Path], err = string(text), errors.Join(err, rerr)
+	if err != nil {
+		return o, err
 	}
-	return o, err
+	texts, err := ts.Read(ctx, changes)
+	if err != nil {
+		return o, err
+	}
+	o.files = map[string]string{}
+	for i, c := range changes {
+		o.files[c.Path] = string(texts[i])
+	}
+	return o, nil
 }
 
 // nothing implements trees without any cost.
@@ -320,7 +326,7 @@ func queued(dir string, check bool, n int) error {
 	for done := 0; done < n/10; {
 		var ds []event.Draft
 		for range min(16, n/10-done) { // as 16 workers would record it
-			t, err := s.Next("", false)
+			t, err := s.Next("", 0)
 			if err != nil {
 				return err
 			}
@@ -348,8 +354,8 @@ func queued(dir string, check bool, n int) error {
 		return err
 	}
 	resume := time.Since(begin)
-	a, _ := s.Next("", false)
-	b, _ := again.Next("", false)
+	a, _ := s.Next("", 0)
+	b, _ := again.Next("", 0)
 	fmt.Printf("%d tasks: queued in %.2f s, taken up again with %d events in %.2f s (aim ≤ 10 s together)\n", n, queue.Seconds(), log.Last(), resume.Seconds())
 	if a.ID != b.ID || again.Len() != n || again.Count(swarm.Merged) != n/10 || !slices.Equal(again.Verify, s.Verify) {
 		return errors.New("what was taken up again is not what was there")

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -48,7 +49,6 @@ func (w countedWriter) Write(b []byte) (int, error) {
 	return w.WriteCloser.Write(b)
 }
 
-// Start is part of process.Starter.
 func (c counting) Start(ctx context.Context, p process.Program) (process.Process, error) {
 	run, err := c.Starter.Start(ctx, p)
 	if err != nil {
@@ -70,18 +70,10 @@ func pkg(i int, params, note string) string {
 // says how long after the edit that is known: with the server in the edit's own
 // result or a later one, without it at the build that comes last.
 func TestTenEdits(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	write("go.mod", "module example.com/m\n\ngo 1.26\n")
 	for i := range 20 {
@@ -167,10 +159,7 @@ func TestPairedSessions(t *testing.T) {
 			if i%2 == 0 {
 				text, broke = pkg(at, "n, m int", ""), fmt.Sprintf("p%d/p.go:", at+1)
 			}
-			in, err := json.Marshal(map[string]string{"path": fmt.Sprintf("p%d/p.go", at), "content": text})
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(json.Marshal(map[string]string{"path": fmt.Sprintf("p%d/p.go", at), "content": text}))(t)
 			turns = append(turns, llmtest.Use("read", fmt.Sprintf(`{"files":[{"path":"p%d/p.go"}]}`, at), "write", string(in)))
 			breaks = append(breaks, broke)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -175,7 +176,7 @@ func alive(pid int) bool {
 
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patient); alive(pid); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Errorf("process %d is still there", pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -199,9 +200,7 @@ func xProject(t *testing.T) string {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "a.x"), []byte("text\n"), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return dir
 }
 
@@ -215,17 +214,12 @@ type another struct {
 
 func begin(t *testing.T, dir, ends, server string) *another {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	a := &another{Cmd: exec.Command(self)}
 	a.Env = append(os.Environ(), asPawl+"="+ends, "REALSERVERS_DIR="+dir, "REALSERVERS_HOW="+server)
 	in, err1 := a.StdinPipe()
 	out, err2 := a.StdoutPipe()
-	if err := errors.Join(err1, err2, a.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2, a.Start()))
 	a.in, a.out, a.pids = in, bufio.NewReader(out), make([]int, 2)
 	t.Cleanup(func() { _ = a.Process.Kill(); _ = a.Wait() })
 	line, err := a.out.ReadString('\n')
@@ -312,7 +306,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // stopped waits until no server runs, and returns how it stands.
 func stopped(t *testing.T, s *lsp.Servers) lsp.Status {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patient); ; time.Sleep(10 * time.Millisecond) {
 		if st := s.Status()[0]; st.PID == 0 && st.State != "starting" || time.Now().After(end) {
 			return st
 		}
@@ -343,7 +337,7 @@ func TestServersAreEnded(t *testing.T) {
 		problem   string
 		refused   bool // after three more
 	}{
-		{"hung", "hangs", func(o *lsp.Options) { o.Hung = 200 * time.Millisecond }, "failed", "does not answer", true},
+		{"hung", "hangs", func(o *lsp.Options) { o.Hung = time.Second }, "failed", "does not answer", true},
 		{"crashed", "crashes", nil, "failed", "ended", true},
 		{"idle", "works", func(o *lsp.Options) { o.Idle = 100 * time.Millisecond }, "stopped", "", false},
 		{"too large", "fat", func(o *lsp.Options) { o.Memory = 100 << 20 }, "failed", "over the limit of 100", true},
@@ -354,7 +348,7 @@ func TestServersAreEnded(t *testing.T) {
 			var all []int
 			starts, err := 0, error(nil)
 			for range 8 {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), patient)
 				_, err = pids(ctx, s)
 				cancel()
 				if err != nil && strings.Contains(err.Error(), "/lsp restart") {
@@ -390,10 +384,7 @@ func TestFiftyLives(t *testing.T) {
 	var all []int
 	fds, routines := 0, 0
 	for i := range 50 {
-		ps, err := pids(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ps := must.Get(pids(t.Context(), s))(t)
 		all = append(all, ps...)
 		if i == 5 {
 			fds, routines = counts()
@@ -407,7 +398,7 @@ func TestFiftyLives(t *testing.T) {
 	for _, pid := range all {
 		gone(t, pid)
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patient); ; time.Sleep(10 * time.Millisecond) {
 		f, g := counts()
 		if f <= fds && g <= routines {
 			return

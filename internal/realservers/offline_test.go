@@ -1,24 +1,19 @@
 package realservers
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // talk is a session of the built-in model on a rig's project, with its server.
@@ -38,30 +33,14 @@ func newTalk(t *testing.T, files map[string]string) *talk {
 func talkOf(t *testing.T, m llm.Model, files map[string]string, served bool) *talk {
 	t.Helper()
 	r := newRig(t, project{server: "gopls", files: files})
-	ws, err := workspace.Open(r.dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sh := shell.New(shell.Options{Root: r.dir, SpillDir: t.TempDir(), Env: func() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") }})
-	ids := 0
-	c := session.Config{
-		Store: memory.New(time.Now), ID: "s", Dir: r.dir, Frontend: "test", Version: "test", Model: m,
-		Tools: tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash(), tools.GoOverlay()},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8),
-		Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"}),
-		Mask:       secrets.New(), SpillDir: t.TempDir(), Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-	}
+	c := sessiontest.Config(t, r.dir, m, func() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") })
+	c.Tools = tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash(), tools.GoOverlay()}
+	c.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"})
 	if served {
 		c.Services.Code, c.Services.CodeWatch = r.Servers, r.Servers
 		c.Tools = append(c.Tools, tools.Lsp()...)
 	}
-	s, err := session.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _, _ = s.Close(), sh.Close(), ws.Close() })
-	return &talk{r, s}
+	return &talk{r, sessiontest.Open(t, c)}
 }
 
 // ask prompts, and returns what was said last and how the turn ended.
@@ -80,17 +59,12 @@ func (k *talk) ask(prompt string) (said string, end event.End) {
 	return said, end
 }
 
-// turn prompts, and returns the events of the turn.
 func (k *talk) turn(prompt string) (es []event.Event) {
 	k.t.Helper()
 	events := k.s.Events(k.t.Context(), k.s.View().Last())
-	if _, err := k.s.Submit(k.t.Context(), session.Prompt{Text: prompt}); err != nil {
-		k.t.Fatal(err)
-	}
+	must.Done(k.t)(k.s.Submit(k.t.Context(), session.Prompt{Text: prompt}))
 	for e, err := range events {
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		must.Do(k.t, err)
 		es = append(es, e)
 		if _, ok := e.Body.(event.Ended); ok {
 			return es

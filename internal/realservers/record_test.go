@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -30,7 +30,6 @@ type recording struct {
 	out []string
 }
 
-// Start is part of process.Starter.
 func (r *recording) Start(ctx context.Context, p process.Program) (process.Process, error) {
 	run, err := r.Starter.Start(ctx, p)
 	if err != nil {
@@ -118,18 +117,12 @@ func TestRecord(t *testing.T) {
 			if path == "" {
 				path = p.hover.at.Path
 			}
-			if _, err := r.Symbols(t.Context(), path, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.Symbols(t.Context(), path, ""))
 			if p.diagnostic.want != "-" {
-				if _, err := r.Diagnostics(t.Context(), []string{p.diagnostic.at.Path}); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(r.Diagnostics(t.Context(), []string{p.diagnostic.at.Path}))
 			}
 			if p.hover.want != "-" {
-				if _, err := r.Hover(t.Context(), p.hover.at); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(r.Hover(t.Context(), p.hover.at))
 			}
 			_ = r.Close()
 			var b strings.Builder
@@ -143,9 +136,7 @@ func TestRecord(t *testing.T) {
 				}
 				fmt.Fprintln(&b, strings.ReplaceAll(l, r.dir, "$ROOT"))
 			}
-			if err := os.WriteFile(filepath.Join(*record, p.server+".transcript"), []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, filepath.Join(*record, p.server+".transcript"), b.String())
 		})
 	}
 }

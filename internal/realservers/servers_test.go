@@ -16,9 +16,13 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
+
+// patient limits how long a test waits for what must come; a machine may be busy.
+const patient = 3 * time.Minute
 
 // place is where a question is asked, and a part of what must be answered; "-"
 // where the server cannot do it.
@@ -106,10 +110,7 @@ func find(name string) (string, error) {
 
 func newRig(t *testing.T, p project) *rig {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	r := &rig{t: t, dir: dir, start: shell.NewStarter(shell.StarterOptions{})}
 	for name, text := range p.files {
 		r.write(name, text)
@@ -149,9 +150,7 @@ func (r *rig) read(name string) string {
 
 func (r *rig) write(name, text string) {
 	r.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(r.path(name)), 0o755), os.WriteFile(r.path(name), []byte(text), 0o644)); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, errors.Join(os.MkdirAll(filepath.Dir(r.path(name)), 0o755), os.WriteFile(r.path(name), []byte(text), 0o644)))
 }
 
 // change writes a file and returns what that broke, in time or later.
@@ -162,7 +161,7 @@ func (r *rig) change(name, text string) (found []string, took time.Duration) {
 	began := time.Now()
 	ds := r.Changed(r.t.Context(), []tool.CodeChange{{Path: name, Existed: true, Before: func(context.Context) ([]byte, error) { return []byte(old), nil }}})
 	took = time.Since(began)
-	for end := time.Now().Add(30 * time.Second); len(ds) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(patient); len(ds) == 0 && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 		ds = r.Changed(r.t.Context(), nil)
 		took = time.Since(began)

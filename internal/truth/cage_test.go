@@ -11,11 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -27,8 +30,12 @@ import (
 const (
 	cageVar = "PAWL_TRUTH_CAGE"
 	moreVar = "PAWL_TRUTH_PROGRAMS" // a folder with usr/bin and usr/lib of further programs
-	nobody  = 4711                  // uid and gid of everything in the cage
+	userVar = "PAWL_TRUTH_USER"     // uid and gid of everything in the cage
 )
+
+// cages counts those that were opened. Each has a user of its own: how many processes
+// a user may have is counted over all cages that run beside each other.
+var cages atomic.Int32
 
 // order is a command line that the cage is to judge in a mode, and to run where
 // it may run unasked, or always. Plain is a world without traps.
@@ -87,27 +94,19 @@ func openCage(t *testing.T) *cage {
 		t.Fatal("the cage needs root for its namespaces: run this as root")
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command(self)
-	cmd.Env = []string{cageVar + "=" + t.TempDir(), moreVar + "=" + os.Getenv(moreVar), "PATH=/usr/bin:/bin", "PROVIDER_API_KEY=" + ownKey}
+	cmd.Env = []string{cageVar + "=" + t.TempDir(), userVar + "=" + strconv.Itoa(4711+int(cages.Add(1))), moreVar + "=" + os.Getenv(moreVar), "PATH=/usr/bin:/bin", "PROVIDER_API_KEY=" + ownKey}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
 		Pdeathsig:  syscall.SIGKILL,
 	}
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		if err := cmd.Wait(); err != nil {
@@ -119,9 +118,7 @@ func openCage(t *testing.T) *cage {
 
 func (c *cage) try(t *testing.T, o order) tried {
 	t.Helper()
-	if err := c.in.Encode(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.in.Encode(o))
 	var r tried
 	if err := c.out.Decode(&r); err != nil {
 		t.Fatalf("the cage broke at %q in %s: %v", o.Line, o.Mode, err)
@@ -136,6 +133,10 @@ func enterCage(dir string) (*tripwires, error) {
 	}
 	if err := syscall.Mount("cage", dir, "tmpfs", 0, "size=64m,mode=755"); err != nil {
 		return nil, fmt.Errorf("mount the root: %w", err)
+	}
+	user, err := strconv.Atoi(os.Getenv(userVar))
+	if err != nil {
+		return nil, err
 	}
 	at := func(p string) string { return filepath.Join(dir, p) }
 	for _, d := range []string{"usr", "etc", "proc", "dev", "tmp", "w", "sib", "home/u"} {
@@ -183,7 +184,7 @@ func enterCage(dir string) (*tripwires, error) {
 			return nil, err
 		}
 	}
-	if err := os.WriteFile(at("etc/passwd"), []byte("u:x:4711:4711::/home/u:/bin/bash\n"), 0o644); err != nil {
+	if err := os.WriteFile(at("etc/passwd"), fmt.Appendf(nil, "u:x:%d:%d::/home/u:/bin/bash\n", user, user), 0o644); err != nil {
 		return nil, err
 	}
 	// Programs are links by way of it, and names go to a resolver of the cage's.
@@ -201,7 +202,7 @@ func enterCage(dir string) (*tripwires, error) {
 		return nil, err
 	}
 	for _, d := range []string{"w", "sib", "home/u", "tmp"} {
-		if err := os.Chown(at(d), nobody, nobody); err != nil {
+		if err := os.Chown(at(d), user, user); err != nil {
 			return nil, err
 		}
 	}
@@ -223,10 +224,10 @@ func enterCage(dir string) (*tripwires, error) {
 	if err := syscall.Setgroups(nil); err != nil {
 		return nil, err
 	}
-	if err := syscall.Setgid(nobody); err != nil {
+	if err := syscall.Setgid(user); err != nil {
 		return nil, err
 	}
-	if err := syscall.Setuid(nobody); err != nil {
+	if err := syscall.Setuid(user); err != nil {
 		return nil, err
 	}
 	if syscall.Setuid(0) == nil || os.WriteFile("/usr/cage", nil, 0o644) == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -28,16 +29,12 @@ func TestComposed(t *testing.T) {
 	long, seed := 20*time.Second, uint64(1)
 	if v := os.Getenv("PAWL_TRUTH"); v != "" {
 		d, err := time.ParseDuration(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		long = d
 	}
 	if v := os.Getenv("PAWL_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		seed = n
 	}
 	c := openCage(t)
@@ -220,9 +217,7 @@ func lines(t *testing.T) []line {
 	var out []line
 	for _, name := range []string{"testdata/lines.txt", "../policy/permission/testdata/held.txt", "../policy/permission/testdata/ordinary.txt"} {
 		raw, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		before := len(out)
 		for l := range strings.SplitSeq(string(raw), "\n") {
 			if strings.TrimSpace(l) == "" || l[0] == '#' {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -40,9 +41,7 @@ func (a attack) forms() []string {
 func attacks(t *testing.T) []attack {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/attack.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var out []attack
 	var of attack
 	for line := range strings.Lines(string(raw)) {
@@ -93,10 +92,12 @@ var beliefs = []struct {
 // none reads anything outside, sends anything, prints pawl's key or touches
 // another process.
 func TestConfinedAttacks(t *testing.T) {
-	c := openCage(t)
+	t.Parallel()
 	all := attacks(t)
 	for _, b := range beliefs {
 		t.Run(string(b.mode)+"/"+b.line, func(t *testing.T) {
+			t.Parallel()
+			c := openCage(t)
 			n, says := 0, "one"
 			if b.level == process.Workspace {
 				says = "mine"
@@ -148,9 +149,11 @@ func TestPlanLeavesItToTheKernel(t *testing.T) {
 // SPEC 16.12: nor do the lines of the other tests, and composed ones, at the two
 // levels that the modes have.
 func TestConfinedWithoutJudgement(t *testing.T) {
-	c := openCage(t)
+	t.Parallel()
 	for _, level := range []process.Level{process.ReadOnly, process.Workspace} {
 		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			c := openCage(t)
 			n := 0
 			try := func(line string) {
 				n++
@@ -177,6 +180,7 @@ func TestConfinedWithoutJudgement(t *testing.T) {
 // Each attack without the sandbox, in the same cage, does harm, so that what is
 // shown above is not that nothing happens.
 func TestAttacksAreReal(t *testing.T) {
+	t.Parallel()
 	c := openCage(t)
 	listed, sisters, quiet, missing := 0, 0, 0, 0
 	sections := map[string]bool{}

@@ -224,7 +224,7 @@ func personsNext(shell *caged, o order) (r tried) {
 		}
 	}
 	slices.SortFunc(report.Files, func(a, b evidence.File) int { return strings.Compare(a.Path, b.Path) })
-	r.Told = brief.Evidence(report)
+	r.Told = strings.Join(brief.Evidence(report), "; ") + ";"
 	if err := os.Remove("/home/u/RAN"); err != nil && !os.IsNotExist(err) { // of the turn itself, where nothing confined it
 		return broken("the marks", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // program is a program that people read with, with its options.
@@ -19,9 +21,7 @@ type program struct {
 func table(t *testing.T) []program {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/programs.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var out []program
 	for row := range strings.Lines(string(raw)) {
 		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")

@@ -100,7 +100,7 @@ func (t *tripwires) arm(w *world) (err error) {
 func (t *tripwires) look() {
 	_, t.hurt = t.say.Write([]byte{'x'})
 	if f, ok := t.answer.(*os.File); ok && t.hurt == nil {
-		_ = f.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = f.SetReadDeadline(time.Now().Add(time.Minute))
 		_, t.hurt = f.Read(make([]byte, 1))
 	}
 	_ = t.say.Close()

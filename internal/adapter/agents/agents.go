@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,8 +22,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // Kind describes how an agent works.
@@ -36,8 +35,13 @@ type Kind struct {
 	Model       string   // "": the parent's model
 	USD         float64  // the limit of one run in USD; 0: the parent's
 	Steps       int      // the most model replies of one run; 0: the parent's
+	Not         []string // tools that it may not use, as tool.Agent has them
+	Skills      []string // whose text it gets at its start
+	Background  bool     // it runs in the background, also where the model does not say so
 	ReadOnly    bool     // agents of this kind change nothing
 	File        string   // "": built in
+
+	Keys []claudecode.Finding // what becomes of the keys of its file
 }
 
 const (
@@ -95,6 +99,11 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 				warnings = append(warnings, fmt.Sprintf("cannot read the agent in %s: %v", file, err))
 				continue
 			}
+			for _, f := range k.Keys {
+				if f.Guard {
+					notes = append(notes, f.String())
+				}
+			}
 			for _, n := range notes {
 				warnings = append(warnings, fmt.Sprintf("the agent in %s: %s", file, n))
 			}
@@ -148,21 +157,6 @@ func list(dir string) ([]string, error) {
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) }
 
-// unkept are limits of an agent that pawl cannot keep.
-var unkept = []string{"disallowedtools", "disallowed-tools", "hooks"}
-
-// limits are told and not kept.
-var limits = []string{"isolation"}
-
-// idle are keys that limit nothing, and that pawl does not use.
-var idle = []string{"mcpservers", "skills", "memory", "background", "initialprompt"}
-
-// keys are the keys of an agent's file, here and in other agents.
-var keys = unknown.Keys{
-	Guards: []string{"tools", "permissionmode", "read-only", "budget", "maxturns", "isolation", "allowed-tools"},
-	Others: slices.Concat(frontmatter.Descriptive(), idle, []string{"model", "effort", "temperature"}),
-}
-
 func read(file string) (k Kind, notes []string, err error) {
 	f, err := plainfile.Open(file)
 	if err != nil {
@@ -198,14 +192,17 @@ func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
 			fields[key] = value
 		}
 	}
-	for _, limit := range limits {
-		if _, set := fields[limit]; set {
-			return Kind{}, nil, fmt.Errorf("it has %s, which pawl cannot enforce", limit)
-		}
-	}
 	delete(fields, "name")
 	prompt, _ := given["prompt"].(string) // one without a text is refused
-	return kind(fields, prompt, name)
+	k, notes, err := kind(fields, prompt, name)
+	for _, f := range k.Keys {
+		if f.Guard && err == nil {
+			err = fmt.Errorf("it has %s, which pawl cannot enforce: %s", f.Key, f.Note)
+		} else if f.Use == claudecode.Unused || f.Use == claudecode.Unknown {
+			notes = append(notes, f.String())
+		}
+	}
+	return k, notes, err
 }
 
 // kind reads a kind of agent; otherwise is its name if the fields have none.
@@ -222,28 +219,29 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 	case k.Prompt == "":
 		return k, nil, errors.New("it has no text: an agent of this kind would be told nothing")
 	}
-	for _, guard := range unkept {
-		if _, set := fields[guard]; set {
-			return k, nil, fmt.Errorf("it has %s, which pawl cannot enforce: list the tools that it may use in tools", guard)
-		}
-	}
-	guards, others := keys.Of(maps.Keys(fields))
-	if err := keys.Error("an agent", guards); err != nil {
+	if k.Keys, err = claudecode.Agent.Read(fields); err != nil {
 		return k, nil, err
 	}
-	if len(others) > 0 {
-		notes = append(notes, fmt.Sprintf("pawl does not know %s, and uses the rest", strings.Join(others, ", ")))
-	}
-	for _, limit := range limits {
-		if fields.Text(limit) != "" {
-			notes = append(notes, fmt.Sprintf("%s is not kept: use budget, or pawl's own --worktree", limit))
+	for _, key := range []string{"tools", "disallowedtools", "disallowed-tools"} {
+		switch fields[key].(type) {
+		case nil, string, []any:
+		default: // in another agent's form, which would be read as no limit
+			return k, nil, fmt.Errorf("%s must be names of tools", key)
+		}
+		if key == "tools" {
+			continue
+		}
+		names, _ := fields.List(key)
+		for _, n := range names {
+			not, err := claudecode.Without(n)
+			if err != nil {
+				return k, nil, fmt.Errorf("%s: %w", key, err)
+			}
+			k.Not = append(k.Not, not...)
 		}
 	}
-	for _, name := range idle {
-		if _, set := fields[name]; set {
-			notes = append(notes, name+" is not used")
-		}
-	}
+	k.Skills, _ = fields.List("skills")
+	k.Background = fields.Text("background") == "true"
 	if s := fields.Text("maxturns"); s != "" {
 		if k.Steps, err = strconv.Atoi(s); err != nil || k.Steps <= 0 {
 			return k, nil, fmt.Errorf("maxTurns is %.40q: it must be a number of model replies", s)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func folder(t *testing.T, files map[string]string) string {
@@ -13,12 +15,7 @@ func folder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, file, text)
 	}
 	return dir
 }
@@ -76,13 +73,16 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"a budget":       {"---\nname: a\ndescription: d\nbudget: much\n---\nx", "not an amount"},
 		"below nothing":  {"---\nname: a\ndescription: d\nbudget: -1\n---\nx", "not an amount"},
 		"infinite":       {"---\nname: a\ndescription: d\nbudget: Inf\n---\nx", "not an amount"},
-		"denied tools":   {"---\nname: a\ndescription: d\ndisallowedTools: Bash\n---\nx", "disallowedtools, which pawl cannot enforce"},
+		"denied tools":   {"---\nname: a\ndescription: d\ndisallowedTools: Bash(rm:*)\n---\nx", "whole tools, and not"},
+		"a denied word":  {"---\nname: a\ndescription: d\ndisallowedTools: Bsh\n---\nx", "does not know the tool"},
+		"a denied map":   {"---\nname: a\ndescription: d\ndisallowedTools: {Bash: true}\n---\nx", "names of tools"},
+		"a map of tools": {"---\nname: a\ndescription: d\ntools: {write: false}\n---\nx", "names of tools"},
 		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "hooks, which pawl cannot enforce"},
-		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of an agent"},
+		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of the front matter of an agent"},
 		"allowed tools":  {"---\nname: a\ndescription: d\nallowed_tools: Read\n---\nx", "allowed_tools"},
 		"readonly":       {"---\nname: a\ndescription: d\nreadOnly: true\n---\nx", "readonly (did you mean read-only?)"},
 		"permission":     {"---\nname: a\ndescription: d\npermission-mode: plan\n---\nx", "permission-mode"},
-		"sandbox":        {"---\nname: a\ndescription: d\nsandbox: read-only\n---\nx", "sandbox of an agent"},
+		"sandbox":        {"---\nname: a\ndescription: d\nsandbox: read-only\n---\nx", "sandbox of the front matter of an agent"},
 		"budgets":        {"---\nname: a\ndescription: d\nbudgets: 1\n---\nx", "budgets"},
 		"read-only":      {"---\nname: a\ndescription: d\nread-only: maybe\n---\nx", "true or false"},
 		"large":          {"---\nname: a\ndescription: d\n---\n" + strings.Repeat("x", maxFile), "longer than"},
@@ -109,15 +109,13 @@ func TestWhatIsLeftOut(t *testing.T) {
 	})
 	t.Run("what weakens nothing", func(t *testing.T) {
 		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nlicense: MIT\nflavour: mild\nisolation: worktree\n---\nx"})})
-		if find(kinds, "a").Name == "" || len(warnings) != 2 || !strings.Contains(warnings[0], "does not know flavour") || !strings.Contains(warnings[1], "isolation is not kept") {
+		if find(kinds, "a").Name == "" || len(warnings) != 1 || !strings.Contains(warnings[0], "isolation is not used") || !strings.Contains(fmt.Sprint(find(kinds, "a").Keys), "flavour is not known") {
 			t.Errorf("%+v %q", kinds, warnings)
 		}
 	})
 	t.Run("a link", func(t *testing.T) {
 		dir := folder(t, nil)
-		if err := os.Symlink("/etc/passwd", filepath.Join(dir, "a.md")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("/etc/passwd", filepath.Join(dir, "a.md")))
 		if kinds, _ := Load(Folder{Path: dir}); len(kinds) != len(Builtin()) {
 			t.Errorf("%+v", kinds)
 		}
@@ -139,8 +137,17 @@ func TestMaxTurns(t *testing.T) {
 	for value, want := range map[string]int{"3": 3, "'7'": 7, "0": -1, "-2": -1, "many": -1, "1.5": -1} {
 		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nmaxTurns: " + value + "\nmemory: user\n---\nx"})})
 		k := find(kinds, "a")
-		if (k.Name == "") != (want < 0) || want > 0 && k.Steps != want || len(warnings) != 1 {
+		if (k.Name == "") != (want < 0) || want > 0 && (k.Steps != want || !strings.Contains(fmt.Sprint(k.Keys), "memory is not used")) || (len(warnings) == 1) != (want < 0) {
 			t.Errorf("%s: %+v %q", value, k, warnings)
 		}
+	}
+}
+
+// SPEC 16.17: what an agent may not use is kept by all tools that do the same.
+func TestDisallowedTools(t *testing.T) {
+	kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\ndisallowedTools: Write, Bash, mcp__shop\nskills: [api, review]\nbackground: true\n---\nx"})})
+	k := find(kinds, "a")
+	if fmt.Sprint(k.Not) != "[edit bash bash_output bash_kill mcp__shop]" || fmt.Sprint(k.Skills) != "[api review]" || !k.Background || len(warnings) > 0 {
+		t.Errorf("%+v %q", k, warnings)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 13.3: in a folder of a project, pawl runs the checks that work there unchanged,
@@ -28,9 +30,7 @@ func TestWorkspaceInsideAProject(t *testing.T) {
 			root := project(t, c.project+"\n-- "+c.git+"/HEAD --")
 			f := &Finder{Root: filepath.Join(root, "a/b")}
 			found, err := f.Find([]string{c.file})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := strings.ReplaceAll(strings.Join(lines(found), "|"), root, "ROOT"); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}

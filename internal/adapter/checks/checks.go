@@ -42,6 +42,7 @@ type Check struct {
 	Unit    string // the project that it checks: the same for narrow and wide
 	Dir     string // the project's folder; absolute where it is above the workspace
 	Part    bool   // it checks only what the change can affect
+	Direct  bool   // and of that only what was changed
 	Own     bool   // a person's configuration names it
 	// Defined are the files that define what the check does, relative to the workspace.
 	Defined []string
@@ -65,6 +66,9 @@ type Finder struct {
 	Configured []Configured
 	// LookPath finds a program, as exec.LookPath.
 	LookPath func(string) (string, error)
+	// HasModule, if set, reports whether a Python interpreter has a module, for a program
+	// that runs in dir; known: that could be found out.
+	HasModule func(python, dir, module string) (has, known bool)
 	// GoFlags are the flags that every go command gets: the value of GOFLAGS.
 	GoFlags string
 }
@@ -102,6 +106,11 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	for _, name := range changed {
 		if path.IsAbs(name) || !fs.ValidPath(name) {
 			continue
+		}
+		if project, _, ok := strings.Cut("/"+name, "/node_modules/"); ok { // an installed package has no checks: what needs it has
+			if name = strings.TrimPrefix(project+"/package.json", "/"); !t.isFile(name) {
+				continue
+			}
 		}
 		if own := f.own(t, name); len(own) > 0 {
 			out.Wide = appendNew(out.Wide, own...)
@@ -149,7 +158,6 @@ func (f *Finder) Find(changed []string) (Found, error) {
 	return out, nil
 }
 
-// checks returns the checks of a unit.
 func (t *tree) checks(u unit) (narrow, wide []Check) {
 	switch u.kind {
 	case kindGo:
@@ -224,6 +232,8 @@ func in(dir, command string) string {
 type tree struct {
 	root *os.Root
 	look func(string) (string, error)
+	// hasModule is Finder.HasModule.
+	hasModule func(python, dir, module string) (has, known bool)
 	// goEnv makes go test name each test: otherwise a package in which every test was
 	// skipped looks like one that passed.
 	goEnv []string
@@ -253,7 +263,7 @@ func once[K comparable, V any](known *map[K]V, k K, find func() V) V {
 const maxFile = 1 << 20
 
 func (f *Finder) tree(root *os.Root) *tree {
-	return &tree{root: root, look: f.LookPath, goEnv: []string{"GOFLAGS=" + strings.TrimSpace(f.GoFlags+" -v")}}
+	return &tree{root: root, look: f.LookPath, hasModule: f.HasModule, goEnv: []string{"GOFLAGS=" + strings.TrimSpace(f.GoFlags+" -v")}}
 }
 
 func (t *tree) isFile(name string) bool {

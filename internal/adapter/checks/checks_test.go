@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // project writes files, each behind its "-- name --", to a new folder.
@@ -17,12 +19,7 @@ func project(t *testing.T, archive string) string {
 	for _, f := range strings.Split("\n"+archive, "\n-- ")[1:] {
 		file, text, _ := strings.Cut(f, " --")
 		name := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(strings.TrimPrefix(text, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, strings.TrimPrefix(text, "\n")+"\n")
 	}
 	return dir
 }
@@ -106,6 +103,8 @@ func TestFind(t *testing.T) {
 		{"a document beside code that embeds", goModule + "-- report/embed.go --\npackage report\n\n//go:embed text.md\nvar x string\n", []string{"report/text.md"}, []string{"go test ./report (part)", "go test ./..."}},
 		{"documents do not hide code", goModule, []string{"README.md", "report/report.go"}, []string{"go test ./report (part)", "go test ./..."}},
 		{"nothing that checks", "-- a.go --\npackage a\n", []string{"a.go"}, []string{"-- no check found"}},
+		{"npm: an installed package", "-- package.json --\n{\"scripts\": {\"test\": \"node --test\"}}\n-- node_modules/x/package.json --\n{\"scripts\": {\"test\": \"rm x\"}}\n", []string{"node_modules/x/package.json", "node_modules/x/node_modules/y/y.js"}, []string{"npm test"}},
+		{"npm: an installed package of no project", "-- node_modules/x/package.json --\n{\"scripts\": {\"test\": \"rm x\"}}\n", []string{"node_modules/x/x.js"}, []string{"-- no check found"}},
 		{"outside", goModule, []string{"/etc/passwd", "../x.go"}, []string{"-- no check found"}},
 
 		{
@@ -114,6 +113,20 @@ func TestFind(t *testing.T) {
 			[]string{"src/a.ts"},
 			[]string{"npm run typecheck", "npm test", "npm run lint"},
 		},
+		{"npm: a script that another one runs", `-- package.json --
+{"scripts": {"lint": "eslint .", "test": "npm run lint && mocha"}}`, []string{"a.js"}, []string{"npm test"}},
+		{"npm: a script that runs before another one", `-- package.json --
+{"scripts": {"lint": "eslint .", "pretest": "npm run lint", "test": "mocha"}}`, []string{"a.js"}, []string{"npm test"}},
+		{"yarn: a script by its name alone", `-- yarn.lock --
+-- package.json --
+{"scripts": {"lint": "eslint .", "test": "yarn lint && jest"}}`, []string{"a.js"}, []string{"yarn test"}},
+		{"pnpm runs nothing before", `-- pnpm-lock.yaml --
+-- package.json --
+{"scripts": {"lint": "eslint .", "pretest": "pnpm lint", "test": "jest"}}`, []string{"a.js"}, []string{"pnpm test", "pnpm run lint"}},
+		{"npm: a script whose failure is passed over", `-- package.json --
+{"scripts": {"lint": "eslint .", "test": "npm run lint || true && mocha"}}`, []string{"a.js"}, []string{"npm test", "npm run lint"}},
+		{"npm: a script that another one runs with other arguments", `-- package.json --
+{"scripts": {"lint": "eslint .", "test": "npm run lint -- src && mocha"}}`, []string{"a.js"}, []string{"npm test", "npm run lint"}},
 		{
 			"npm: no test is none", `-- package.json --
 {"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`,
@@ -165,9 +178,7 @@ func TestFind(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := Finder{Root: project(t, c.files), LookPath: installed("python3", "pytest")}
 			got, err := f.Find(c.changed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if !slices.Equal(lines(got), c.want) {
 				t.Errorf("%q\nwant %q", lines(got), c.want)
 			}
@@ -216,17 +227,11 @@ func TestScriptsOfTargets(t *testing.T) {
 func TestFindInHostileFolder(t *testing.T) {
 	dir := project(t, "-- a/b.go --\npackage b\n")
 	for _, name := range []string{"go.mod", "package.json", "Makefile", "pyproject.toml"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
 	outside := project(t, "-- package.json --\n{\"scripts\": {\"test\": \"rm -rf /\"}}\n")
-	if err := os.Symlink(filepath.Join(outside, "package.json"), filepath.Join(dir, "a", "package.json")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "a", "Makefile"), []byte(strings.Repeat("test:\n", 1<<18)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(outside, "package.json"), filepath.Join(dir, "a", "package.json")))
+	must.Write(t, filepath.Join(dir, "a", "Makefile"), strings.Repeat("test:\n", 1<<18))
 	f := Finder{Root: dir}
 	got, err := f.Find([]string{"a/b.go", "a/x.js", "a/y.py"})
 	if err != nil || got.Why != "no check found" {
@@ -234,7 +239,8 @@ func TestFindInHostileFolder(t *testing.T) {
 	}
 }
 
-// A module that is too large for its imports to be read is checked whole.
+// SPEC 13.3: where a change can affect too many packages, the changed ones are checked
+// before the whole, which may not come to its end. A change of too many is checked whole.
 func TestFindInLargeModule(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("-- go.mod --\nmodule x\n-- base/base.go --\npackage base\n")
@@ -244,7 +250,17 @@ func TestFindInLargeModule(t *testing.T) {
 	b.WriteString("-- alone/a.go --\npackage alone\n")
 	f := Finder{Root: project(t, b.String())}
 	got, err := f.Find([]string{"base/base.go"})
-	if err != nil || len(got.Narrow) != 0 || len(got.Wide) != 1 {
+	if err != nil || len(got.Narrow) != 1 || got.Narrow[0].Command != "go test ./base" || !got.Narrow[0].Direct || len(got.Wide) != 1 {
 		t.Errorf("%q, %v", lines(got), err)
+	}
+	if got, err = f.Find([]string{"p1/p.go", "alone/a.go"}); err != nil || len(got.Narrow) != 1 || got.Narrow[0].Direct {
+		t.Errorf("few: %q, %v", lines(got), err)
+	}
+	var many []string
+	for i := range maxAffected + 1 {
+		many = append(many, fmt.Sprintf("p%d/p.go", i))
+	}
+	if got, err = f.Find(many); err != nil || len(got.Narrow) != 0 || len(got.Wide) != 1 {
+		t.Errorf("many: %q, %v", lines(got), err)
 	}
 }

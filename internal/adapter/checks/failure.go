@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
@@ -43,7 +44,11 @@ func (b block) failure() event.Failure {
 	if b.name == "" && b.unit == "" {
 		why = b.lines // nothing else tells it from others
 	}
-	f.Digest = normalize.Digest(normalize.Result(place().ReplaceAllString(strings.Join(why, "\n"), "FILE")))
+	// Parts of a test that run at once tell what is wrong in any order.
+	same := strings.Split(normalize.Result(place().ReplaceAllString(strings.Join(why, "\n"), "FILE")), "\n")
+	same = slices.DeleteFunc(same, func(l string) bool { return strings.HasPrefix(l, "--- FAIL: ") })
+	slices.Sort(same)
+	f.Digest = normalize.Digest(strings.Join(slices.Compact(same), "\n"))
 	f.Unrun, f.Sure = couldNotRun(b.lines)
 	if b.hangs { // how long it took is no part of what it is
 		f.Digest = "hangs"
@@ -61,16 +66,18 @@ var unrun = []struct {
 }{
 	{"no network", true, []string{
 		"dial tcp: lookup ", ": no such host", "module lookup disabled by GOPROXY=off", "Temporary failure in name resolution", "Could not resolve host", "getaddrinfo ENOTFOUND", "getaddrinfo EAI_AGAIN",
-		"Network is unreachable", "network is unreachable", "failed to download from `http", "npm error code ENOTFOUND", "attempting to make an HTTP request, but --offline was specified",
+		"Network is unreachable", "network is unreachable", "pawl: the sandbox refused: host ", "CONNECT tunnel failed, response 403", "failed to download from `http", "npm error code ENOTFOUND", "attempting to make an HTTP request, but --offline was specified",
 	}},
 	{"no login", true, []string{
 		"could not find default credentials", "DefaultCredentialsError", "Unable to locate credentials", "NoCredentialProviders", "NoCredentialsError", "npm error code ENEEDAUTH", "could not read Username for",
 	}},
+	{"no container engine", true, []string{"rootless Docker not found", "Cannot connect to the Docker daemon", "docker daemon is not running", "DockerException: Error while fetching server API version", "failed to create Docker provider", "Could not find a working container runtime strategy"}},
 	{"disk full", true, []string{"no space left on device", "No space left on device", "ENOSPC", "disk quota exceeded", "Disk quota exceeded"}},
 	{"program missing", true, []string{"executable file not found in $PATH", ": command not found", ": not found\x00", "spawn \x00 ENOENT"}},
+	{"no module cache", true, []string{"go: could not create module cache: "}},
 	{"modules missing", false, []string{
 		"no required module provides package ", "cannot find module providing package ", "missing go.sum entry for ", "cannot query module due to -mod=vendor", "ModuleNotFoundError: No module named ", "ImportError: No module named ",
-		"Cannot find module '", "Cannot find package '", "Failed to resolve import ", "error TS2307: Cannot find module ", "no matching package named ", "can't find crate for ",
+		"/cache/download/\x00.lock: permission denied", "Cannot find module '", "Cannot find package '", "Failed to resolve import ", "error TS2307: Cannot find module ", "no matching package named ", "can't find crate for ",
 	}},
 }
 
@@ -99,14 +106,16 @@ func couldNotRun(lines []string) (why string, sure bool) {
 }
 
 var (
-	cargoSlow   = lazyregexp.New(`^test (\S+) has been running for over `)
-	pytestLine  = lazyregexp.New(`^(\S+\.py)(?:::(\S+))? ?[.sxFE]*$`)
+	cargoSlow   = lazyregexp.New(`^test (.+) has been running for over `)
+	pytestLine  = lazyregexp.New(`^(\S+\.py)(?:::(\S+))? ?[.sxXFE]*$`)
+	goEnded     = lazyregexp.New(`--- (?:PASS|FAIL|SKIP): (\S+) \(`) // behind what the test printed without an end of line
 	unittestRun = lazyregexp.New(`^(\w+) \((\S+)\)(?:\n.*)? \.\.\. ?$`)
 )
 
 // stillRunning returns the tests that had begun and not ended when a check was stopped.
 func stillRunning(lines []string) []block {
 	open := map[string]string{} // by name: its unit
+	ended := map[string]bool{}
 	var order []string
 	begin := func(name, unit string) {
 		if _, ok := open[name]; !ok {
@@ -126,10 +135,12 @@ func stillRunning(lines []string) []block {
 		if name, ok := strings.CutPrefix(l, "=== PAUSE "); ok {
 			delete(open, name)
 		}
-		if rest, ok := strings.CutPrefix(t, "--- "); ok {
-			_, name, _ := strings.Cut(rest, ": ")
-			name, _, _ = strings.Cut(name, " (")
-			delete(open, name)
+		if m := goEnded().FindStringSubmatch(l); m != nil {
+			delete(open, m[1])
+			ended[m[1]] = true
+		}
+		if _, left := tool.Missing(l); left || strings.HasPrefix(l, "ok  \t") || strings.HasPrefix(l, "FAIL\t") {
+			clear(open) // its package has ended, or its end may be left out
 		}
 		if m := cargoSlow().FindStringSubmatch(l); m != nil {
 			begin(m[1], "")
@@ -149,7 +160,8 @@ func stillRunning(lines []string) []block {
 	}
 	var out []block
 	for _, name := range order {
-		if unit, ok := open[name]; ok {
+		parent, _, _ := strings.Cut(name, "/") // no part of a test goes on after it
+		if unit, ok := open[name]; ok && !ended[parent] {
 			out = append(out, block{name: name, unit: unit, hangs: true, lines: []string{"still running when it was stopped: " + cmp.Or(name, unit)}})
 		}
 	}

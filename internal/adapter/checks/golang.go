@@ -20,11 +20,12 @@ const (
 )
 
 // goChecks returns go test, which builds and vets what it tests, and also builds packages
-// without tests. The narrow check tests the changed packages and those that import them.
+// without tests. The narrow check tests the changed packages and those that import them;
+// of too many only the changed ones.
 func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	module := modulePath(t.read(path.Join(u.dir, "go.mod")))
 	wide = []Check{{Name: "go test", Command: in(u.dir, "go test ./..."), Kind: kindGo, Env: t.goEnv, module: module}}
-	some := t.affected(u)
+	some, direct := t.affected(u)
 	if len(some) == 0 {
 		return t.inWork(u, nil, wide)
 	}
@@ -32,7 +33,7 @@ func (t *tree) goChecks(u unit) (narrow, wide []Check) {
 	for _, p := range some {
 		words += " " + shellsyntax.Quote(p)
 	}
-	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Env: t.goEnv, Part: true, module: module}}
+	narrow = []Check{{Name: "go test", Command: in(u.dir, words), Kind: kindGo, Env: t.goEnv, Part: true, Direct: direct, module: module}}
 	return t.inWork(u, narrow, wide)
 }
 
@@ -74,16 +75,17 @@ func (c Check) InCopy(dir string) []string {
 	return []string{"PYTHONPATH=" + at + ":" + path.Join(at, "src")}
 }
 
-// affected returns the packages that a change can affect, as ./folder; nil if all of them
-// can be affected or it is not known.
-func (t *tree) affected(u unit) []string {
+// affected returns the packages that a change can affect, as ./folder; nil if these are all
+// of a few packages, or it is not known. direct: the others are too many, so only the
+// changed packages are returned.
+func (t *tree) affected(u unit) (some []string, direct bool) {
 	if len(u.files) == 0 {
-		return nil
+		return nil, false
 	}
 	imports := map[string][]string{} // by folder: the paths that its files import
 	module := modulePath(t.read(path.Join(u.dir, "go.mod")))
 	if module == "" {
-		return nil
+		return nil, false
 	}
 	var nested []string
 	whole := t.walk(u.dir, 20*maxGoFiles, func(name string) {
@@ -96,7 +98,7 @@ func (t *tree) affected(u unit) []string {
 		}
 	})
 	if !whole {
-		return nil
+		return nil, false
 	}
 	for dir := range imports {
 		if slices.ContainsFunc(nested, func(n string) bool { return dir == n || strings.HasPrefix(dir, n+"/") }) {
@@ -123,30 +125,34 @@ func (t *tree) affected(u unit) []string {
 			visit(d)
 		}
 	}
+	changed := map[string]bool{}
 	for _, f := range u.files {
 		dir, ok := t.packageOf(f, u.dir, imports)
 		if !ok {
-			return nil
+			return nil, false
 		}
+		changed[dir] = true
 		if strings.HasSuffix(f, "_test.go") {
 			seen[dir] = true // nobody imports it
 			continue
 		}
 		visit(dir)
 	}
-	if len(seen) >= len(imports) || len(seen) > maxAffected {
-		return nil
+	if direct = len(seen) > maxAffected; direct {
+		seen = changed
 	}
-	var out []string
+	if len(seen) >= len(imports) || len(seen) > maxAffected {
+		return nil, false
+	}
 	for dir := range seen {
 		r := rel(u.dir, dir)
 		if r != "." {
 			r = "./" + r
 		}
-		out = append(out, r)
+		some = append(some, r)
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(some)
+	return some, direct
 }
 
 // packageOf returns the folder whose package a file belongs to: its own folder, or the

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 const goWork = `
@@ -66,9 +68,7 @@ func TestGoWork(t *testing.T) {
 		"tools/tools.go":     "cd tools && go test ./...",
 	} {
 		found, err := f.Find([]string{file})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := strings.Join(lines(found), "|"); got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}

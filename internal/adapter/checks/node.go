@@ -10,10 +10,9 @@ import (
 )
 
 // scripts returns the names of the checking scripts in a package.json, in the order in
-// which they run.
-func (t *tree) scripts(dir string) []string {
+// which they run, without those that another one runs.
+func (t *tree) scripts(dir string) (out []string) {
 	all := t.packageJSON(dir).Scripts
-	var out []string
 	for _, name := range []string{"typecheck", "test", "lint"} {
 		s := all[name]
 		if s == "" || strings.Contains(s, "no test specified") {
@@ -21,7 +20,31 @@ func (t *tree) scripts(dir string) []string {
 		}
 		out = append(out, name)
 	}
-	return out
+	npm := t.runner(dir) == "npm"
+	return slices.DeleteFunc(slices.Clone(out), func(name string) bool {
+		return slices.ContainsFunc(out, func(o string) bool {
+			return o != name && (runsScript(all[o], name) || npm && (runsScript(all["pre"+o], name) || runsScript(all["post"+o], name)))
+		})
+	})
+}
+
+// runsScript reports whether a script runs another one whole, and fails if that fails: as
+// one command of a chain of &&.
+func runsScript(line, name string) bool {
+	if strings.ContainsAny(strings.ReplaceAll(line, "&&", ""), "|;&\n") {
+		return false
+	}
+	for command := range strings.SplitSeq(line, "&&") {
+		words := strings.Fields(command)
+		if len(words) > 1 && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, words[0]) {
+			switch called := words[1:]; {
+			case len(called) == 2 && called[0] == "run" && called[1] == name,
+				len(called) == 1 && called[0] == name && (name == "test" && words[0] != "bun" || words[0] == "yarn" || words[0] == "pnpm"):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type packageJSON struct {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 19.2: what is known of a folder is found once, however many of its files changed.
@@ -12,17 +14,11 @@ func TestFoldersAreReadOnce(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/x.txt", "a/tests/y.txt", "go.mod", "a/e.go"} {
 		at := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte("package a\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		must.Do(t, os.WriteFile(at, []byte("package a\n"), 0o644))
 	}
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer root.Close()
 	f := &Finder{Root: dir, Configured: []Configured{{Name: "own", Command: "./check.sh"}}}
 	tr := f.tree(root)
@@ -35,9 +31,7 @@ func TestFoldersAreReadOnce(t *testing.T) {
 	for name, text := range map[string]string{
 		"a/go.mod": "module a\n", "a/f.go": "package a\n//go:embed x.txt\n", "a/test_z.py": "def test_z(): pass\n", "check.sh": "./other.sh\n", "other.sh": "\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	if after := look(); after != before {
 		t.Errorf("a folder was read again:\n%s\nbefore:\n%s", after, before)

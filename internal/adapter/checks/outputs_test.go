@@ -2,6 +2,8 @@ package checks
 
 import (
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // ADR 022: what a build makes of source, and source that is only compiled, are
@@ -39,9 +41,7 @@ func TestEditsAndBuildsKeepTrust(t *testing.T) {
 			}
 			was, from := hash()
 			_, defined, err := goal.Goal("make check")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, step := range [][]string{
 				{"build/a.o", elf + "1", "build/a.d", deps, "build/tests", elf + "tests"},
 				{"src/a.c", "int a = 1;\n", "src/new.h", "int b;\n"},

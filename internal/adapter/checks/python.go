@@ -122,6 +122,17 @@ func (t *tree) pytest(dir string) (command, name string) {
 		return "pytest", "pytest"
 	}
 	// As a module, so that Python searches the folder for imports.
+	for _, p := range []string{python, "/usr/bin/python3"} {
+		if t.has(p) && t.hasModule != nil {
+			program, _ := t.look(p)
+			if has, known := t.hasModule(program, path.Join(t.root.Name(), dir), "pytest"); has || !known {
+				return p + " -m pytest", "pytest"
+			}
+		}
+	}
+	if t.has("pytest") && t.hasModule != nil {
+		return "pytest", "pytest"
+	}
 	return python + " -m pytest", "pytest"
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.1: a change of what a definition runs is a change of its part, wherever the
@@ -109,9 +111,7 @@ func TestPartsReach(t *testing.T) {
 			f := &Finder{Root: dir, LookPath: none}
 			hash := func() string {
 				cs, err := f.Here()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				ps := f.Parts(cs)
 				if len(ps) != 1 || ps[0].Hash == "" {
 					t.Fatalf("%+v", ps)

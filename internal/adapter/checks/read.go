@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
@@ -139,8 +140,22 @@ func broken(lines []string, exit int) string {
 	if why == "" {
 		return ""
 	}
+	if exit == 5 {
+		return "it ran no tests: " + cutLine(why, 200)
+	}
+	if m := noProgram().FindStringSubmatch(why); m != nil {
+		why = m[1] + " is not installed"
+	} else if m := noModule().FindStringSubmatch(why); m != nil {
+		why = m[2] + " is not installed for " + m[1]
+	}
 	return "it could not run: " + cutLine(why, 200)
 }
+
+// noProgram and noModule match what shells and python say of what is not there.
+var (
+	noProgram = lazyregexp.New(`^(?:[^:]+: )+([\w.@+-]+): (?:command not found|not found|No such file or directory)$`)
+	noModule  = lazyregexp.New(`^(\S+): No module named (\w+)$`)
+)
 
 // notRun reports whether a line of make or just reports a program that could not be run.
 func notRun(l string) bool {

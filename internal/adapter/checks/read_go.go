@@ -15,7 +15,9 @@ const maxPanic = 24
 // output, and the tests that hang, from the output of go test, go build and go vet.
 func readGo(lines []string) failures {
 	f := failures{about: aboutGo}
-	var block, pending, last []string
+	var block, last []string
+	pending := map[string][]string{} // lines of tests that have not ended; of nobody's: ""
+	now := ""                        // the test whose lines these are, as go test -v says
 	open := ""
 	pkg := 0 // the first block of the package whose output this is
 	end := func() {
@@ -41,16 +43,24 @@ func readGo(lines []string) failures {
 			begin("go", l)
 		case strings.HasPrefix(l, "=== "):
 			end()
-			if strings.HasPrefix(l, "=== RUN") && !strings.Contains(l, "/") { // the pending lines are another test's
-				pending = nil
+			if word, name, ok := strings.Cut(l[len("=== "):], " "); ok { // RUN, CONT, NAME, PAUSE: tests may run side by side
+				now, _, _ = strings.Cut(strings.TrimSpace(name), "/")
+				if word == "RUN" {
+					delete(pending, "")
+				}
 			}
 		case strings.HasPrefix(l, "--- FAIL: "):
-			begin("test", append([]string{l}, pending...)...)
-			pending = nil
+			name := goTest(l)
+			begin("test", slices.Concat([]string{l}, pending[""], pending[name])...)
+			delete(pending, "")
+			delete(pending, name)
+			now = ""
 			tests++
 		case strings.HasPrefix(l, "--- "): // passed, skipped
 			end()
-			pending = nil
+			delete(pending, "")
+			delete(pending, goTest(l))
+			now = ""
 		case strings.HasPrefix(l, "panic: test timed out after "):
 			end()
 			hangs := goHangs(lines[i:])
@@ -74,21 +84,23 @@ func readGo(lines []string) failures {
 				f.count++
 			}
 			if len(f.blocks) == pkg && (!failed || pkg == 0) { // no test of it failed: it ended by itself
-				f.add(append([]string{l}, pending...))
+				f.add(slices.Concat([]string{l}, pending[""], pending[now]))
 			}
 			for i := pkg; i < len(f.blocks); i++ {
 				f.blocks[i].unit = cmp.Or(f.blocks[i].unit, name)
 			}
-			pkg, pending = len(f.blocks), nil
+			pkg, now = len(f.blocks), ""
+			clear(pending)
 		case strings.HasPrefix(l, "ok  \t"), strings.HasPrefix(l, "?   \t"), l == "PASS", l == "FAIL", strings.HasPrefix(l, "coverage: "), strings.HasPrefix(l, "exit status "):
 			end()
 			if strings.HasPrefix(l, "ok  \t") {
-				pending = nil
+				now = ""
+				clear(pending)
 			}
 		case open != "":
 			block = append(block, l)
 		default:
-			pending = append(pending, l)
+			pending[now] = append(pending[now], l)
 		}
 	}
 	end()
@@ -103,11 +115,18 @@ func readGo(lines []string) failures {
 	return f
 }
 
+// goTest returns the test of a line such as "--- FAIL: TestX (0.01s)".
+func goTest(l string) string {
+	_, name, _ := strings.Cut(l, ": ")
+	name, _, _ = strings.Cut(name, " (")
+	return name
+}
+
 // aboutGo finds the test or the package, and the line that says what is wrong.
 func aboutGo(b *block) {
 	first := b.lines[0]
-	if name, ok := strings.CutPrefix(first, "--- FAIL: "); ok {
-		b.name, _, _ = strings.Cut(name, " (")
+	if strings.HasPrefix(first, "--- FAIL: ") {
+		b.name = goTest(first)
 	}
 	if pkg, ok := strings.CutPrefix(first, "# "); ok {
 		b.unit, _, _ = strings.Cut(pkg, " [")

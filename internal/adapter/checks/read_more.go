@@ -104,7 +104,7 @@ func aboutUnittest(b *block) {
 // aboutCargo finds the test or the file, and the message of the panic.
 func aboutCargo(b *block) {
 	if name, ok := strings.CutPrefix(b.lines[0], "---- "); ok {
-		b.name, _, _ = strings.Cut(name, " ")
+		b.name = strings.TrimSuffix(strings.TrimSuffix(name, " ----"), " stdout") // of a doc test it has blanks
 	}
 	for i, l := range b.lines {
 		if file, ok := strings.CutPrefix(strings.TrimSpace(l), "--> "); ok && b.name == "" && b.unit == "" {

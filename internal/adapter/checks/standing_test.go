@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -18,12 +19,8 @@ func TestRuns(t *testing.T) {
 	put := func(dir, name, text string) {
 		t.Helper()
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 		if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil { // what the agent could set
 			t.Fatal(err)
 		}
@@ -45,9 +42,7 @@ func TestRuns(t *testing.T) {
 	put(root, ".venv/bin/notrun", "")
 	put(outside, "bin/ls", "#!/bin/sh\n")
 	put(root, "main.go", "package main")
-	if err := os.Symlink(filepath.Join(outside, "bin/ls"), filepath.Join(root, ".venv/bin/linked")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(outside, "bin/ls"), filepath.Join(root, ".venv/bin/linked")))
 	path := strings.Join([]string{filepath.Join(root, ".venv/bin"), filepath.Join(outside, "bin")}, ":")
 	for line, want := range map[string]string{
 		"make deploy":                "+deploy.js Makefile lib.sh step.sh sub/rules.mk",
@@ -88,12 +83,8 @@ func TestRuns(t *testing.T) {
 	put(root, "new/run.sh", "")
 	agreed := changedAt(stat(t, filepath.Join(root, "new/run.sh")))
 	for changedAt(stat(t, filepath.Join(root, "new"))).Compare(agreed) <= 0 {
-		if err := os.Rename(filepath.Join(root, "new"), filepath.Join(root, "scripts")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(filepath.Join(root, "scripts"), filepath.Join(root, "new")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(root, "new"), filepath.Join(root, "scripts")))
+		must.Do(t, os.Rename(filepath.Join(root, "scripts"), filepath.Join(root, "new")))
 	}
 	if got := Runs(root, path, "new/run.sh"); len(got) != 1 || !got[0].Changed.After(agreed) {
 		t.Errorf("%v, agreed at %s", got, agreed)
@@ -108,8 +99,6 @@ func TestRuns(t *testing.T) {
 func stat(t *testing.T, name string) os.FileInfo {
 	t.Helper()
 	st, err := os.Lstat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return st
 }

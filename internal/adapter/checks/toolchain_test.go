@@ -1,9 +1,10 @@
 package checks
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 13.3: the doctor knows the kinds of projects that have checks.
@@ -15,12 +16,7 @@ func TestToolchains(t *testing.T) {
 		{"Makefile", "all:\ntests = 1\ntest := 2\n", ""}, {"m.py", "", ""}, {"README", "", ""},
 	} {
 		dir := filepath.Join(t.TempDir(), "a [b]*")
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, c.file)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, c.file), c.text)
 		got := ""
 		for _, k := range Toolchains(dir) {
 			got += k.Program

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
@@ -57,6 +58,18 @@ func (f *Finder) Here() ([]Check, error) {
 		}
 	})
 	return out, err
+}
+
+// Promised returns those of Here's checks that a change of the project's own sources
+// triggers: a configured check for every file, or else the project's; a target only where
+// nothing else checks.
+func (f *Finder) Promised(here []Check) []Check {
+	owns := slices.ContainsFunc(f.Configured, func(c Configured) bool { return len(c.Paths) == 0 && (c.In == "" || within(f.Root, c.In)) })
+	target := func(c Check) bool { return !c.Own && (c.Kind == kindMake || c.Kind == kindJust) }
+	first := slices.IndexFunc(here, target)
+	return slices.DeleteFunc(slices.Clone(here), func(c Check) bool {
+		return owns && !c.Own || target(c) && (c.Kind != here[first].Kind || slices.ContainsFunc(here, func(o Check) bool { return !o.Own && !target(o) }))
+	})
 }
 
 // Everywhere returns the checks of Here and of the projects in the subfolders, the
@@ -144,7 +157,10 @@ func (f *Finder) Parts(cs []Check) []trust.Part {
 
 // runs finds the files that command lines in a folder are made of.
 func (t *tree) runs(dir string, lines ...string) []string {
-	return reach.Of(t.root.FS(), reach.Ask{Dir: dir, Lines: lines, Root: t.root.Name()}).Files
+	files := reach.Of(t.root.FS(), reach.Ask{Dir: dir, Lines: lines, Root: t.root.Name()}).Files
+	// A cache that a command line names, as with eslint's --cache-location, is written by each
+	// run: it defines nothing.
+	return slices.DeleteFunc(files, func(f string) bool { return strings.Contains("/"+f, "/node_modules/.cache/") })
 }
 
 // sources reads the files that define a check, in the project's folder, in the folders

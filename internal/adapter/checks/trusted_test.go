@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -15,12 +16,7 @@ func put(t testing.TB, dir string, files ...string) {
 	t.Helper()
 	for i := 0; i < len(files); i += 2 {
 		name := filepath.Join(dir, files[i])
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(files[i+1]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, files[i+1])
 	}
 }
 
@@ -28,9 +24,7 @@ func put(t testing.TB, dir string, files ...string) {
 func parts(t testing.TB, f *Finder) (map[string]trust.Part, bool) {
 	t.Helper()
 	found, whole, err := f.Everywhere()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out := map[string]trust.Part{}
 	for _, p := range f.Parts(found) {
 		if _, twice := out[p.Name]; twice {
@@ -96,9 +90,7 @@ func TestPartsChange(t *testing.T) {
 	last := hash()
 	change := func(what string, want bool, do func() error) {
 		t.Helper()
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, do())
 		if now := hash(); (now != last) != want {
 			t.Errorf("%s: changed %v, want %v", what, now != last, want)
 		} else {
@@ -126,18 +118,12 @@ func TestPartsChange(t *testing.T) {
 		"a link in ring": func(n string) error { return link(filepath.Base(n), n) },
 	} {
 		file := filepath.Join(dir, "web", ".npmrc")
-		if err := write("web/.npmrc", "")(); err != nil {
-			t.Fatal(err)
-		}
-		if err := spoil(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write("web/.npmrc", "")())
+		must.Do(t, spoil(file))
 		if h := hash(); h != "" {
 			t.Errorf("%s: %s", name, h)
 		}
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(file))
 	}
 }
 
@@ -256,9 +242,26 @@ func BenchmarkHere(b *testing.B) {
 	f := &Finder{Root: dir, LookPath: none}
 	for b.Loop() {
 		cs, err := f.Here()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		f.Parts(cs)
+	}
+}
+
+// SPEC 16.1: a cache that a check writes itself defines nothing; a file beside it does.
+func TestCachesDefineNothing(t *testing.T) {
+	dir := project(t, "-- package.json --\n{\"scripts\": {\"test\": \"node t.js && eslint --cache --cache-location node_modules/.cache/.eslintcache --config conf.js .\"}}\n-- t.js --\n-- conf.js --\n-- a.js --\n")
+	defined := func() string {
+		t.Helper()
+		f := Finder{Root: dir}
+		got, err := f.Find([]string{"a.js"})
+		if err != nil || len(got.Wide) != 1 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return strings.Join(got.Wide[0].Defined, " ")
+	}
+	before := defined()
+	must.Write(t, filepath.Join(dir, "node_modules", ".cache", ".eslintcache"), "[]")
+	if after := defined(); after != before || !strings.Contains(after, "conf.js") || !strings.Contains(after, "t.js") {
+		t.Errorf("defined by %q, then %q", before, after)
 	}
 }

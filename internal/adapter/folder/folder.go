@@ -145,30 +145,36 @@ func HookPart(dir string, r hook.Rule) (trust.Part, error) {
 	return hookPart(root, r), nil
 }
 
-// IdleHooks returns the hooks of the folder that pawl never runs, trusted or not.
+// IdleHooks returns the hooks of the folder that pawl never runs, trusted or not. The error
+// also names a file with a hook that pawl does not know.
 func IdleHooks(dir string) ([]hook.Rule, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return slices.DeleteFunc(hookRules(root), func(r hook.Rule) bool { return !inactive(r) }), nil
+	rules, err := hookRules(root)
+	return slices.DeleteFunc(rules, func(r hook.Rule) bool { return !inactive(r) }), err
 }
 
-// runnable returns the hooks that pawl runs if they are trusted.
-func runnable(root *os.Root) []hook.Rule { return slices.DeleteFunc(hookRules(root), inactive) }
+// runnable returns the hooks that pawl runs if they are trusted. With an unknown one beside
+// them pawl does not start (package claudecode).
+func runnable(root *os.Root) []hook.Rule {
+	rules, _ := hookRules(root)
+	return slices.DeleteFunc(rules, inactive)
+}
 
 func inactive(r hook.Rule) bool { return r.InactiveBecause != "" }
 
 // hookRules returns the hooks that the folder configures.
-func hookRules(root *os.Root) []hook.Rule {
-	var out []hook.Rule
+func hookRules(root *os.Root) (out []hook.Rule, err error) {
 	for _, name := range trust.HookFiles {
 		if s, there := read(root, name); there {
-			out = append(out, trust.Hooks(s)...)
+			rules, e := trust.Hooks(s)
+			out, err = append(out, rules...), errors.Join(err, e)
 		}
 	}
-	return out
+	return out, err
 }
 
 func hookPart(root *os.Root, r hook.Rule) trust.Part {

@@ -9,18 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
 func put(t *testing.T, dir, name, text string, mode os.FileMode) {
 	t.Helper()
-	name = filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, filepath.Join(dir, name), text, mode)
 }
 
 // SPEC 16.1: what a folder configures besides checks is found, and what cannot
@@ -34,22 +29,13 @@ func TestLook(t *testing.T) {
 	put(t, dir, ".git/hooks/post-merge", "no program", 0o600)
 	put(t, dir, ".git/hooks/pre-push.sample", "evil", 0o700)
 	put(t, dir, ".claude/settings.json", strings.Repeat(" ", maxFile+1), 0o600)
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, ".git/hooks/update")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/zero", filepath.Join(dir, "opencode.json")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "mise.toml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/etc/passwd", filepath.Join(dir, ".git/hooks/update")))
+	must.Do(t, os.Symlink("/dev/zero", filepath.Join(dir, "opencode.json")))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "mise.toml"), 0o700))
 	for i := range 3 * maxHooks {
 		put(t, dir, fmt.Sprintf(".husky/h%d", i), "x", 0o700)
 	}
-	ps, err := Look(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := must.Get(Look(dir))(t)
 	var got []string
 	husky := 0
 	for _, p := range ps {
@@ -60,7 +46,7 @@ func TestLook(t *testing.T) {
 		got = append(got, fmt.Sprint(p.Kind, " ", p.Name, " ", p.Hash != ""))
 	}
 	want := []string{
-		"editor .claude/settings.json false", "mcp a (.mcp.json) true", "editor opencode.json false", "env .envrc true",
+		"other .claude/settings.json false", "mcp a (.mcp.json) true", "other opencode.json false", "env .envrc true",
 		"git .git/config true", "git .git/hooks/pre-commit true", "git .git/hooks/update false",
 	}
 	if !slices.Equal(got, want) || husky != maxHooks {
@@ -85,13 +71,8 @@ func TestIdentity(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
 	seen := map[string]bool{}
 	for range 20 { // a number that is free again is given anew
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		id, err := Identity(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o700))
+		id := must.Get(Identity(dir))(t)
 		put(t, dir, "x/y", "z", 0o600)
 		if again, err := Identity(dir); again != id || err != nil {
 			t.Errorf("%q is %q with a file in it, %v", id, again, err)
@@ -100,9 +81,7 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("two folders are %q", id)
 		}
 		seen[id] = true
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(dir))
 	}
 	if _, err := Identity(dir); err == nil {
 		t.Error("a folder that is not there has an identity")
@@ -112,13 +91,9 @@ func TestIdentity(t *testing.T) {
 // SPEC 16.1: a hook that pawl never runs is no part of what a folder is trusted with.
 func TestIdleHooksAreNoPart(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, ".claude"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, ".claude"), 0o700))
 	hooks := `{"hooks": {"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "safe?"}, {"type": "command", "command": "true"}]}]}}`
-	if err := os.WriteFile(filepath.Join(dir, ".claude", "settings.json"), []byte(hooks), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, ".claude", "settings.json"), hooks)
 	rules, parts, err := Hooks(dir)
 	if err != nil || len(rules) != 1 || len(parts) != 1 || rules[0].Command != "true" {
 		t.Errorf("%v %v %v", rules, parts, err)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -20,12 +21,7 @@ func TestKeys(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	put(filepath.Join(dir, ".env"), "DB_PASSWORD=Tr0ub4dor-and-1\n")
 	put(filepath.Join(dir, ".env.production"), "A_TOKEN=Tr0ub4dor-and-2\nB_TOKEN=Tr0ub4dor-and-1\n")
@@ -41,9 +37,7 @@ func TestKeys(t *testing.T) {
 		syscall.Mkfifo(filepath.Join(dir, "pipe.env"), 0o600),
 		os.Mkdir(filepath.Join(dir, "folder.env"), 0o700),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	m := secrets.New()
 	m.Hold(Keys(dir)...)

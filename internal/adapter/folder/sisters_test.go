@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.1: forms of the shell and of other programs by which a hook runs a
@@ -156,9 +158,7 @@ husky d/r.sh
 		dir := t.TempDir()
 		command, _ := json.Marshal(line)
 		write(t, dir, ".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": `+string(command)+`}]}]}}`, "d/r.sh", "x\n", "list", "d/r.sh\n", "x.js", "", "d/package.json", `{"scripts": {"x": "sh r.sh"}}`)
-		if err := os.Symlink("d/r.sh", dir+"/link"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("d/r.sh", dir+"/link"))
 		hash := func() (string, string) {
 			_, parts, err := Hooks(dir)
 			if err != nil || len(parts) != 1 {

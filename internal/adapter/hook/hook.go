@@ -136,7 +136,6 @@ type kept struct {
 	cut  bool
 }
 
-// Write implements io.Writer.
 func (k *kept) Write(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

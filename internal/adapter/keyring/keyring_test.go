@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	system "github.com/zalando/go-keyring"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.1: where no session bus is announced, the keyring is not asked.
@@ -23,9 +25,7 @@ func TestOpen(t *testing.T) {
 func TestRing(t *testing.T) {
 	system.MockInit()
 	var r Ring
-	if err := r.Set("a", "secret"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Set("a", "secret"))
 	if got, err := r.Get("a"); got != "secret" || err != nil {
 		t.Error(got, err)
 	}

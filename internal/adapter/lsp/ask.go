@@ -29,7 +29,6 @@ func (c *client) can(f feature, method, what string) error {
 	return fmt.Errorf("%w: %s has no %s", errCan, c.server.Name, what)
 }
 
-// Definition implements tool.Code.
 func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.SymbolPosition, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -42,7 +41,6 @@ func (s *Servers) Definition(ctx context.Context, at tool.CodeAt) ([]tool.Symbol
 	return s.spots(sp.c, ls), err
 }
 
-// References implements tool.Code.
 func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.SymbolPosition, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -166,7 +164,6 @@ func (s *Servers) texts(c *client) func(path string) *text {
 	}
 }
 
-// Hover implements tool.Code.
 func (s *Servers) Hover(ctx context.Context, at tool.CodeAt) (string, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -209,7 +206,6 @@ func markup(raw json.RawMessage) string {
 	return strings.Join(out, "\n\n")
 }
 
-// Complete implements tool.Code.
 func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]tool.Completion, bool, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -243,7 +239,6 @@ func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]to
 	return out, more, nil
 }
 
-// Symbols implements tool.Code.
 func (s *Servers) Symbols(ctx context.Context, path, query string) ([]tool.SymbolPosition, error) {
 	if path == "" {
 		if query == "" {
@@ -356,7 +351,6 @@ func (s *Servers) workspaceSymbols(ctx context.Context, c *client, query string)
 	return out, nil
 }
 
-// Diagnostics implements tool.Code.
 func (s *Servers) Diagnostics(ctx context.Context, paths []string) (out []tool.Diagnostic, partly error) {
 	if len(paths) == 0 {
 		asked, err := s.workspaceClients(ctx, "", false)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -95,9 +96,7 @@ func TestOnlyWhatTheEditCaused(t *testing.T) {
 				t.Errorf("%s: %q, want %q", step.what, got, step.want)
 			}
 		}
-		if err := os.Remove(b.path("c.x")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(b.path("c.x")))
 		if got := b.told(tool.CodeChange{Path: "c.x", Existed: true}); len(got) > 0 {
 			t.Errorf("a file that is gone: %v", got)
 		}
@@ -194,9 +193,7 @@ func TestQuestionMeanwhile(t *testing.T) {
 		if got := b.change("a.x", "bad\n"); len(got) > 0 {
 			t.Errorf("early: %v", got)
 		}
-		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		time.Sleep(10 * time.Second)
 		if got := b.told(); !slices.Equal(got, []string{"a.x:1 bad: bad"}) {
 			t.Errorf("later: %v", got)
@@ -294,9 +291,7 @@ func TestFilesAreWatched(t *testing.T) {
 		defer b.Close()
 		ask := func() {
 			t.Helper()
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 			synctest.Wait()
 		}
 		ask()
@@ -307,9 +302,7 @@ func TestFilesAreWatched(t *testing.T) {
 		b.write("a.x", "\ufeffone 🐾 changed\n") // the mark at the beginning is not sent
 		b.write("new/e.x", "new\n")
 		b.write("node_modules/f.x", "of others\n")
-		if err := os.Remove(b.path("b.x")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(b.path("b.x")))
 		time.Sleep(time.Minute)
 		ask()
 		m, _ := f.last("workspace/didChangeWatchedFiles")
@@ -339,9 +332,7 @@ func TestOpenDocumentsAreBounded(t *testing.T) {
 		b := newBench(t, files, nil)
 		defer b.Close()
 		for i := range openLimit + 20 {
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: fmt.Sprintf("f%d.x", i), Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: fmt.Sprintf("f%d.x", i), Line: 1}))
 		}
 		f := b.fake(0)
 		f.mu.Lock()

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 12.3: what the server asks is answered, and it changes nothing.
@@ -19,9 +21,7 @@ func TestServersQuestions(t *testing.T) {
 		srv := &Server{Name: "x", Files: map[string]string{".x": "x"}, Settings: map[string]any{"a": map[string]any{"b": 1}}, Edits: []string{"x.fix"}}
 		c := connected(t, f, srv, nil)
 		defer c.fail(errGone)
-		if err := c.start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.start(t.Context()))
 		for i, q := range []struct{ method, params, want string }{
 			{"workspace/configuration", `{"items":[{"section":"a.b"},{"section":"a"},{"section":"none"},{"section":"a.b.c"},{}]}`, `[1,{"b":1},null,null,{"a":{"b":1}}]`},
 			{"workspace/configuration", `7`, `-32602`},
@@ -69,9 +69,7 @@ func TestCancel(t *testing.T) {
 		f.answers["quick"] = func(json.RawMessage) any { return "right" }
 		c := connected(t, f, nil, nil)
 		defer c.fail(errGone)
-		if err := c.start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.start(t.Context()))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("the person pressed Esc")
 		time.AfterFunc(time.Second, func() { cancel(stop) })
@@ -105,9 +103,7 @@ func TestHung(t *testing.T) {
 				f.answers["slow"] = func(json.RawMessage) any { return silence{} }
 				c := connected(t, f, nil, nil)
 				defer c.fail(errGone)
-				if err := c.start(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.start(t.Context()))
 				if at > 0 {
 					time.AfterFunc(at, func() {
 						f.send(map[string]any{"jsonrpc": "2.0", "method": "$/progress", "params": json.RawMessage(`{"token":1,"value":{"kind":"begin","title":"Indexing"}}`)})
@@ -143,9 +139,7 @@ func TestAnswers(t *testing.T) {
 		f.answers["number"] = func(json.RawMessage) any { return 7 }
 		c := connected(t, f, nil, nil)
 		defer c.fail(errGone)
-		if err := c.start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.start(t.Context()))
 		var s string
 		if err := c.call(t.Context(), "again", nil, &s); err != nil || s != "now" {
 			t.Errorf("%q, %v", s, err)
@@ -174,9 +168,7 @@ func TestDeath(t *testing.T) {
 				f := newFake(t)
 				f.answers["ask"] = func(json.RawMessage) any { end(f); return silence{} }
 				c := connected(t, f, nil, nil)
-				if err := c.start(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.start(t.Context()))
 				began := time.Now()
 				if err := c.call(t.Context(), "ask", nil, nil); err == nil || time.Since(began) > time.Second {
 					t.Errorf("%v after %s", err, time.Since(began))
@@ -281,9 +273,7 @@ func TestStop(t *testing.T) {
 					f.answers["shutdown"] = func(json.RawMessage) any { return silence{} }
 				}
 				c := connected(t, f, nil, nil)
-				if err := c.start(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.start(t.Context()))
 				began := time.Now()
 				c.stop(t.Context())
 				if took := time.Since(began); took > time.Second || deaf != (took > 0) {

@@ -18,7 +18,6 @@ import (
 
 // This file converts a server's edits into writes. Nothing is written here.
 
-// Rename implements tool.Code.
 func (s *Servers) Rename(ctx context.Context, at tool.CodeAt, name string) ([]tool.Write, error) {
 	sp, err := s.resolve(ctx, at)
 	if err != nil {
@@ -107,7 +106,6 @@ func (c *client) action(raw json.RawMessage) (codeAction, bool) {
 	return a, a.Edit != nil || a.Command == nil || slices.Contains(c.server.Edits, a.Command.Command)
 }
 
-// Actions implements tool.Code.
 func (s *Servers) Actions(ctx context.Context, at tool.CodeAt, to int) ([]tool.CodeAction, error) {
 	_, all, err := s.actionsAt(ctx, at, to)
 	if err != nil {
@@ -124,7 +122,6 @@ func (s *Servers) Actions(ctx context.Context, at tool.CodeAt, to int) ([]tool.C
 	return out, nil
 }
 
-// Act implements tool.Code.
 func (s *Servers) Act(ctx context.Context, at tool.CodeAt, to int, title string) ([]tool.Write, error) {
 	sp, all, err := s.actionsAt(ctx, at, to)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -245,7 +246,6 @@ type bench struct {
 	starts []process.Program
 }
 
-// Start is part of process.Starter.
 func (b *bench) Start(_ context.Context, c process.Program) (process.Process, error) {
 	f, err := b.make(c)
 	if err != nil {
@@ -278,10 +278,7 @@ func (b *bench) started() int {
 // newBench makes a workspace of files, and a table in which "x" knows .x files
 // below project.x.
 func newBench(t *testing.T, files map[string]string, change func(*Options)) *bench {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	b := &bench{t: t, dir: dir, make: func(process.Program) (*fake, error) { return newFake(t), nil }}
 	for n, s := range files {
 		b.write(n, s)
@@ -303,9 +300,7 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, filepath.
 
 func (b *bench) write(name, content string) {
 	b.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(b.path(name)), 0o755), os.WriteFile(b.path(name), []byte(content), 0o644)); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, errors.Join(os.MkdirAll(filepath.Dir(b.path(name)), 0o755), os.WriteFile(b.path(name), []byte(content), 0o644)))
 }
 
 // connected is a client and the fake behind it, without a workspace.

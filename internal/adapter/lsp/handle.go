@@ -16,7 +16,6 @@ import (
 // runs, no other message is read.
 type handler struct{ c *client }
 
-// Handle is part of jsonrpc2.Handler.
 func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	params := json.RawMessage("null")
 	if r.Params != nil {

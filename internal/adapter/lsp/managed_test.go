@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -31,9 +32,7 @@ func TestLazyAndShared(t *testing.T) {
 			t.Error("a file that no server knows started one")
 		}
 		for _, p := range []string{"a.x", "sub/b.x", "a.x", "other/c.x", "other/deep/d.x"} {
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: p, Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: p, Line: 1}))
 		}
 		if b.started() != 2 || b.starts[0].Dir != b.dir || b.starts[1].Dir != b.path("other") {
 			t.Errorf("started: %+v", b.starts)
@@ -59,9 +58,7 @@ func TestRestarts(t *testing.T) {
 		var at []time.Duration
 		began := time.Now()
 		for range 4 {
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 			at = append(at, time.Since(began))
 			b.fake(b.started() - 1).Kill(0)
 			synctest.Wait()
@@ -82,9 +79,7 @@ func TestRestarts(t *testing.T) {
 			time.Sleep(6 * time.Minute)
 			b.fake(b.started() - 1).Kill(0)
 			synctest.Wait()
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		}
 	})
 }
@@ -94,9 +89,7 @@ func TestFiftyRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // which fails where a goroutine is left
 		b := newBench(t, project, nil)
 		for i := range 50 {
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 			if i%2 == 0 {
 				b.Restart(t.Context(), "")
 				continue
@@ -129,9 +122,7 @@ func TestIdle(t *testing.T) {
 		defer b.Close()
 		ask := func() {
 			t.Helper()
-			if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		}
 		ask()
 		time.Sleep(9 * time.Minute)
@@ -168,9 +159,7 @@ func TestRestartFromElsewhere(t *testing.T) {
 			}
 		})
 		defer b.Close()
-		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		time.Sleep(time.Minute)
 		now := time.Now()
 		asked.Store(&now)
@@ -183,9 +172,7 @@ func TestRestartFromElsewhere(t *testing.T) {
 		if b.list()[0].running() != nil {
 			t.Error("it runs on")
 		}
-		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		time.Sleep(time.Minute)
 		if b.started() != 2 || b.list()[0].running() == nil {
 			t.Error("one word restarts once")
@@ -200,9 +187,7 @@ func TestMemory(t *testing.T) {
 		used.Store(1 << 30)
 		b := newBench(t, project, func(o *Options) { o.Usage = func(int) int64 { return used.Load() } })
 		defer b.Close()
-		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		time.Sleep(time.Minute)
 		if b.list()[0].running() == nil {
 			t.Fatal("ended below the limit")
@@ -286,20 +271,13 @@ func TestUntrusted(t *testing.T) {
 
 // SPEC 16.12: a confined server reads its own program and nothing more for it.
 func TestReadable(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, f := range []string{"bin/gopls", "node/node_modules/x/cli.js"} {
 		p := filepath.Join(dir, f)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, nil, 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, nil, 0o755)))
 	}
 	link := filepath.Join(dir, "bin", "x-server")
-	if err := os.Symlink("../node/node_modules/x/cli.js", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("../node/node_modules/x/cli.js", link))
 	in := func(p string) string { return filepath.Join(dir, p) }
 	for program, want := range map[string][]string{
 		in("bin/gopls"): {in("bin/gopls")},
@@ -333,9 +311,7 @@ func TestAlternatives(t *testing.T) {
 			}
 			return f, nil
 		}
-		if _, err := b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(b.Hover(t.Context(), tool.CodeAt{Path: "a.x", Line: 1}))
 		if got := b.Status(); len(got) != 1 || got[0].Name != "x2" {
 			t.Errorf("%+v", got)
 		}

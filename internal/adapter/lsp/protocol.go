@@ -233,7 +233,6 @@ type feature struct {
 	options json.RawMessage
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (f *feature) UnmarshalJSON(b []byte) error {
 	f.on = string(b) != "false" && string(b) != "null"
 	if f.on && string(b) != "true" {

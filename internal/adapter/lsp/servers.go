@@ -351,8 +351,12 @@ func (s *Servers) launch(ctx context.Context, srv *Server, root string) (*client
 	if err := c.start(ctx); err != nil {
 		c.fail(err)
 		<-c.dead
-		if last := said.all(); len(last) > 0 {
-			err = fmt.Errorf("%w; it said: %s", err, last[len(last)-1])
+		if lines := said.all(); len(lines) > 0 {
+			why := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(strings.ToLower(l), "error") })
+			if why < 0 {
+				why = len(lines) - 1
+			}
+			err = fmt.Errorf("%w; it said: %s", err, lines[why])
 		}
 		s.remember(c)
 		return nil, fmt.Errorf("start the language server %s: %w", srv.Name, err)
@@ -424,7 +428,6 @@ func (s *Servers) inspect() bool {
 	return any
 }
 
-// Remaining implements tool.CodeWatch.
 func (s *Servers) Remaining() []tool.Diagnostic {
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
@@ -434,7 +437,6 @@ func (s *Servers) Remaining() []tool.Diagnostic {
 	return out
 }
 
-// Wait implements tool.CodeWatch.
 func (s *Servers) Wait(ctx context.Context) { s.settle(ctx, s.list()) }
 
 // settle waits for the available servers, for at most Options.Wait.
@@ -448,7 +450,6 @@ func (s *Servers) settle(ctx context.Context, managed []*managedServer) {
 	}
 }
 
-// Changed implements tool.CodeWatch.
 func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diagnostic {
 	if s.closed() {
 		return nil

@@ -20,7 +20,6 @@ type Status struct {
 	Starts     int
 	Idle       time.Duration
 	Can        []string // its capabilities
-	Install    string
 }
 
 // Status returns the state of each server that was needed so far.
@@ -37,7 +36,7 @@ func (p *managedServer) status() Status {
 	defer p.mu.Unlock()
 	p.buryLocked()
 	srv := p.alts[p.at]
-	st := Status{Name: srv.Name, Root: p.s.rel(p.root), Starts: p.starts, State: "stopped", Install: srv.Install}
+	st := Status{Name: srv.Name, Root: p.s.rel(p.root), Starts: p.starts, State: "stopped"}
 	absent := (*AbsentError)(nil)
 	switch c := p.client; {
 	case c != nil:
@@ -115,7 +114,6 @@ func (s *Servers) Logs() map[string][]string {
 	return out
 }
 
-// Missing implements tool.CodeWatch.
 func (s *Servers) Missing() []string {
 	var out []string
 	for _, p := range s.list() {
@@ -131,7 +129,7 @@ func (s *Servers) Missing() []string {
 		s.mu.Lock()
 		if !s.reported[absent.Name] {
 			s.reported[absent.Name] = true
-			out = append(out, fmt.Sprintf("the language server %s is not installed: less of what an edit breaks is found at once; to have it: %s", absent.Name, absent.Install))
+			out = append(out, fmt.Sprintf("no language server %s, so errors after an edit are found later; to install it: %s", absent.Name, absent.Install))
 		}
 		s.mu.Unlock()
 	}

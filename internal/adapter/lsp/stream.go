@@ -84,7 +84,6 @@ func (s *stream) write(w io.Writer) {
 	}
 }
 
-// WriteObject is part of jsonrpc2.ObjectStream.
 func (s *stream) WriteObject(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -190,7 +189,6 @@ func (s *stream) line() (string, error) {
 	}
 }
 
-// Close is part of jsonrpc2.ObjectStream.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	s.closed = true

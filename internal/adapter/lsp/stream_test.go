@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func frame(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
@@ -123,9 +125,7 @@ func TestRoundTrip(t *testing.T) {
 	defer in.Close()
 	defer out.Close()
 	for _, want := range []string{`"a"`, `{"x":"漢字"}`, `[1,2]`} {
-		if err := out.WriteObject(json.RawMessage(want)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.WriteObject(json.RawMessage(want)))
 		var got json.RawMessage
 		if err := in.ReadObject(&got); err != nil || string(got) != want {
 			t.Errorf("%s, %v; want %s", got, err, want)

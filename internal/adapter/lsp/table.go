@@ -52,8 +52,6 @@ type Server struct {
 	// Edits are commands of its actions that only propose an edit. No other command is
 	// ever run.
 	Edits []string
-	// Configured means that it comes from the person's own configuration.
-	Configured bool
 }
 
 // Language returns the protocol's name for a file's language, or "" if the server does
@@ -217,7 +215,7 @@ func Table(conf map[string]Setting) []Server {
 
 func (s *Server) change(set Setting) {
 	if len(set.Command) > 0 {
-		s.Commands, s.Configured = [][]string{set.Command}, true
+		s.Commands = [][]string{set.Command}
 	}
 	if len(set.Roots) > 0 {
 		s.Roots, s.Outer = set.Roots, nil

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -38,10 +39,7 @@ type recorded struct {
 
 func readTranscript(t *testing.T, server string) transcript {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", "transcripts", server+".transcript"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join("testdata", "transcripts", server+".transcript")))(t)
 	out := transcript{files: map[string]string{}}
 	for l := range strings.Lines(string(b)) {
 		r := recorded{from: l[0] == '<', raw: strings.TrimSpace(l[2:])}
@@ -235,7 +233,6 @@ func replay(t *testing.T, server string, of transcript, how func(*replayed)) {
 // starterFunc is a process.Starter.
 type starterFunc func(process.Program) process.Process
 
-// Start is part of process.Starter.
 func (f starterFunc) Start(_ context.Context, p process.Program) (process.Process, error) {
 	return f(p), nil
 }

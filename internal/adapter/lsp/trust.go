@@ -46,7 +46,15 @@ func (s *Servers) ownProgram(program string) []trust.Source {
 		return []trust.Source{{Name: program, Unread: true}}
 	}
 	defer root.Close()
-	found := reach.Of(root.FS(), reach.Ask{Lines: []string{shellsyntax.Quote(program)}, Root: s.opt.Root, Deep: true})
+	at, err := filepath.Rel(s.opt.Root, program)
+	if err != nil {
+		return []trust.Source{{Name: program, Unread: true}}
+	}
+	// What configures it are sources of their own. Servers of TypeScript load the project's.
+	found, ok := reach.Installed(root.FS(), filepath.ToSlash(at), "typescript")
+	if !ok {
+		found = reach.Of(root.FS(), reach.Ask{Lines: []string{shellsyntax.Quote(program)}, Root: s.opt.Root, Deep: true})
+	}
 	var out []trust.Source
 	for _, name := range found.Files {
 		if src, there := source(s.opt.Root, name); there {

@@ -6,23 +6,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.1: a language server of the project's own is what its package is: a
 // change of any file of the package ends trust in it, and of what it needs.
 func TestOwnProgramIsPartOfTrust(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	write := func(name, text string) {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o700))
 	}
 	write("tsconfig.json", "{}")
 	write("a.ts", "")
@@ -31,9 +26,7 @@ func TestOwnProgramIsPartOfTrust(t *testing.T) {
 	write("node_modules/typescript/lib/tsserver.js", "")
 	write("node_modules/other/x.js", "")
 	write("node_modules/.bin/.keep", "")
-	if err := os.Symlink("../typescript-language-server/lib/cli.mjs", filepath.Join(dir, "node_modules/.bin/typescript-language-server")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("../typescript-language-server/lib/cli.mjs", filepath.Join(dir, "node_modules/.bin/typescript-language-server")))
 	hash := func() string {
 		for _, p := range Parts(dir, Table(nil), func(string) (string, error) { return "", os.ErrNotExist }) {
 			if p.Name == "typescript" && p.Hash != "" && slices.ContainsFunc(p.Runs, func(s string) bool { return strings.Contains(s, dir) }) {

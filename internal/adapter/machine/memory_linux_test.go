@@ -1,9 +1,10 @@
 package machine
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 15.1: in a container its own limit counts, also where it is set further
@@ -13,12 +14,7 @@ func TestContainer(t *testing.T) {
 	put := func(path, text string) {
 		t.Helper()
 		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	put("self", "12:cpu:/x\n0::/pod/box\n")
 	left := func() (uint64, bool) { return container(filepath.Join(root, "self"), filepath.Join(root, "fs")) }

@@ -73,7 +73,7 @@ func (s *Servers) SignIn(ctx context.Context, name string) error {
 	case !p.srv.SignsIn():
 		return fmt.Errorf("an Authorization header is configured for %s, which is sent as it is", name)
 	case s.opt.SignIn == nil:
-		return errors.New("there is nobody who could sign in")
+		return errors.New("nobody is there to sign in")
 	}
 	u, err := address(p.srv.URL)
 	if err == nil {
@@ -128,7 +128,7 @@ func (s *Servers) Accept(ctx context.Context, name string) (Report, error) {
 }
 
 func (s *Servers) find(name string) *managedServer {
-	for _, p := range s.managed {
+	for _, p := range s.all() {
 		if p.srv.Name == name {
 			return p
 		}

@@ -67,7 +67,7 @@ func parseToken(status int, raw []byte) (t token, err error) {
 	case err != nil:
 		return t, errors.New("its answer cannot be read")
 	case t.Access == "" || t.Type != "" && !strings.EqualFold(t.Type, "bearer"):
-		return t, errors.New("its answer has no token that is sent as one")
+		return t, errors.New("its answer has no usable token")
 	}
 	return t, nil
 }

@@ -27,6 +27,22 @@ var tokens atomic.Int64
 // ended.
 const cancelTime = 2 * time.Second
 
+// Call calls a tool of a server for the person, and returns what the server answers.
+func (s *Servers) Call(ctx context.Context, server, name string, env tool.Env, in json.RawMessage) (tool.Result, error) {
+	p := s.find(server)
+	if p == nil {
+		return tool.Result{}, fmt.Errorf("there is no MCP server %s", server)
+	}
+	c, err := p.get(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if why := p.held(trustItem{Kind: "tool", Name: name}.Key()); why != "" {
+		return tool.Result{}, fmt.Errorf("%s was not called: %s", name, why)
+	}
+	return p.ask(ctx, c, env, name, in)
+}
+
 // call calls a tool. A failure of the server is returned as a result, not as an error.
 func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in json.RawMessage) (tool.Result, error) {
 	c, err := p.get(ctx)
@@ -39,7 +55,32 @@ func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in 
 	if why := p.held(i.Key()); why != "" {
 		return tool.Errorf("%s was not called: %s.", toolName(p.srv.Name, i.Name), why), nil
 	}
-	params := &sdk.CallToolParams{Name: i.Name, Arguments: in}
+	r, err := p.ask(ctx, c, env, i.Name, in)
+	switch {
+	case err == nil:
+		return r, nil
+	case ctx.Err() != nil:
+		return tool.Result{}, context.Cause(ctx)
+	}
+	if e := (*SignInError)(nil); errors.As(err, &e) {
+		return tool.Errorf("The MCP server %s did nothing: %v. Tell the person.", p.srv.Name, e), nil
+	}
+	if wire := (*jsonrpc.Error)(nil); errors.As(err, &wire) {
+		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(p.s.hide(err.Error()), 4000)), nil
+	}
+	if c.proc != nil { // none of the server's answers can be trusted now
+		c.kill(0)
+		select {
+		case <-c.gone:
+		case <-ctx.Done():
+		}
+	}
+	return tool.Errorf("The MCP server %s failed during the call: %v. What the call did may stand; look before you repeat it.", p.srv.Name, p.withLog(err)), nil
+}
+
+// ask sends a call to a running server, and waits for its answer.
+func (p *managedServer) ask(ctx context.Context, c *conn, env tool.Env, name string, in json.RawMessage) (tool.Result, error) {
+	params := &sdk.CallToolParams{Name: name, Arguments: in}
 	if env.Out != nil {
 		token := fmt.Sprintf("pawl-%d", tokens.Add(1))
 		params.SetProgressToken(token)
@@ -56,9 +97,14 @@ func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in 
 		r, err := c.ss.CallTool(ctx, params)
 		got <- answer{r, err}
 	}()
-	var a answer
 	select {
-	case a = <-got:
+	case a := <-got:
+		if a.err != nil {
+			return tool.Result{}, a.err
+		}
+		r := result(a.r)
+		r.Text = strings.Join(append([]string{p.s.hide(r.Text)}, unasked()...), "\n")
+		return r, nil
 	case <-ctx.Done():
 		t := time.NewTimer(cancelTime)
 		defer t.Stop()
@@ -69,28 +115,6 @@ func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in 
 		}
 		return tool.Result{}, context.Cause(ctx)
 	}
-	switch {
-	case a.err == nil:
-		r := result(a.r)
-		r.Text = strings.Join(append([]string{p.s.hide(r.Text)}, unasked()...), "\n")
-		return r, nil
-	case ctx.Err() != nil:
-		return tool.Result{}, context.Cause(ctx)
-	}
-	if e := (*SignInError)(nil); errors.As(a.err, &e) {
-		return tool.Errorf("The MCP server %s did nothing: %v. Tell the person.", p.srv.Name, e), nil
-	}
-	if wire := (*jsonrpc.Error)(nil); errors.As(a.err, &wire) {
-		return tool.Errorf("The MCP server %s answered with an error: %s", p.srv.Name, cut(p.s.hide(a.err.Error()), 4000)), nil
-	}
-	if c.proc != nil { // none of the server's answers can be trusted now
-		c.kill(0)
-		select {
-		case <-c.gone:
-		case <-ctx.Done():
-		}
-	}
-	return tool.Errorf("The MCP server %s failed during the call: %v. What the call did may stand; look before you repeat it.", p.srv.Name, p.withLog(a.err)), nil
 }
 
 // maxProgress is how many lines of progress of one call are shown.

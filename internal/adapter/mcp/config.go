@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -134,10 +135,26 @@ type OAuth struct {
 	ClientSecret string   `json:"clientSecret,omitempty"`
 	CallbackPort int      `json:"callbackPort,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"` // to ask for besides those that the server names
-	// Grant is client_credentials for a server that knows pawl as a service. Issuer is
-	// the only authorization server that gets the secret.
-	Grant  string `json:"grant,omitempty"`
-	Issuer string `json:"issuer,omitempty"`
+	// Grant is client_credentials for a server that knows pawl as a service, jwt-bearer
+	// where a company vouches for the person. Issuer is the only authorization server that
+	// gets the secret; PrivateKey, in PEM form, signs instead of a secret.
+	Grant      string  `json:"grant,omitempty"`
+	Issuer     string  `json:"issuer,omitempty"`
+	PrivateKey string  `json:"privateKey,omitempty"`
+	Company    Company `json:"idp,omitzero"`
+}
+
+// Company is the identity provider of a company, with its token for the person.
+type Company struct {
+	TokenEndpoint string `json:"tokenEndpoint"`
+	ClientID      string `json:"clientId"`
+	ClientSecret  string `json:"clientSecret,omitempty"`
+	IDToken       string `json:"idToken"`
+}
+
+// values are the values that may name variables; those from the second on are secret.
+func (o *OAuth) values() []*string {
+	return []*string{&o.ClientID, &o.ClientSecret, &o.PrivateKey, &o.Company.ClientSecret, &o.Company.IDToken}
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It also accepts what other agents write: a
@@ -210,7 +227,10 @@ func Parse(file string, raw []byte, project bool, env func(string) string) ([]Se
 		Servers map[string]json.RawMessage `json:"mcpServers"`
 	}
 	if err := json.Unmarshal(jsonc.Plain(raw), &all); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		if at := (*json.SyntaxError)(nil); errors.As(err, &at) {
+			file = fmt.Sprintf("%s:%d", file, 1+bytes.Count(raw[:min(int(at.Offset), len(raw))], []byte{'\n'}))
+		}
+		return nil, fmt.Errorf("%s: %w: none of its servers is used", file, err)
 	}
 	var out []Server
 	for _, name := range slices.Sorted(maps.Keys(all.Servers)) {
@@ -254,7 +274,9 @@ func parse(file, name string, raw json.RawMessage, project bool, env func(string
 	s.URL = ex(cmp.Or(e.URL, e.HTTPURL))
 	if e.OAuth != nil {
 		s.OAuth = *e.OAuth
-		s.OAuth.ClientID, s.OAuth.ClientSecret = ex(s.OAuth.ClientID), ex(s.OAuth.ClientSecret)
+		for _, v := range s.OAuth.values() {
+			*v = ex(*v)
+		}
 	}
 	s.Transport = transport(e)
 	s.Problem = problem(&s, missing)
@@ -448,8 +470,10 @@ func (s Server) Secrets() []string {
 			out = append(out, rest)
 		}
 	}
-	if s.OAuth.ClientSecret != "" {
-		out = append(out, s.OAuth.ClientSecret)
+	for _, v := range s.OAuth.values()[1:] {
+		if *v != "" {
+			out = append(out, *v)
+		}
 	}
 	if u, err := address(s.URL); err == nil {
 		for _, vs := range u.Query() {

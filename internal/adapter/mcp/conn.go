@@ -43,7 +43,8 @@ const classic = "2025-11-25"
 
 // conn is a connection to a running server.
 type conn struct {
-	name string
+	inside Inside // nil: questions go to the person
+	name   string
 	// defaults answer the server's questions where nobody is there
 	defaults bool
 	ss       *sdk.ClientSession
@@ -62,9 +63,13 @@ type conn struct {
 
 // dial starts a server, or connects to it.
 func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err error) {
+	if err := s.fetch(ctx, srv, log); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("it did not answer within %s", startTime))
 	defer cancel()
 	for _, version := range versions(srv) {
+		log.clear() // of the try before
 		if c, err = s.try(ctx, srv, version, log); err == nil {
 			return c, nil
 		}
@@ -79,7 +84,11 @@ func (s *Servers) dial(ctx context.Context, srv Server, log *tail) (c *conn, err
 		return nil, e
 	}
 	if srv.Transport == "stdio" && s.opt.Confine(srv).Level != process.Unconfined {
-		err = fmt.Errorf("%w (it runs in the sandbox; to let it do more, add it to your own configuration: pawl mcp add %s -- …)", err, srv.Name)
+		more := "to let it do more, add it to your own configuration: pawl mcp add " + srv.Name + " -- …"
+		if _, ok := s.packaged(srv); ok {
+			more = "to let it reach a host: pawl mcp fetch " + srv.Name + " --host HOST"
+		}
+		err = fmt.Errorf("%w (it runs in the sandbox; %s)", err, more)
 	}
 	return nil, err
 }
@@ -96,7 +105,7 @@ func versions(srv Server) []string {
 var errStart = errors.New("it cannot be started")
 
 func (s *Servers) try(ctx context.Context, srv Server, version string, log *tail) (*conn, error) {
-	c := &conn{name: srv.Name, defaults: srv.Defaults, log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
+	c := &conn{name: srv.Name, inside: s.opt.Inside, defaults: srv.Defaults, log: log, began: s.opt.Now(), gone: make(chan struct{}), progress: map[string]func(string){}}
 	transport, err := s.transport(srv, c)
 	if err != nil {
 		return nil, err
@@ -383,6 +392,12 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.b = append(t.b[:0], t.b[over:]...)
 	}
 	return len(p), nil
+}
+
+func (t *tail) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = nil
 }
 
 // lines returns the last n lines.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,10 +159,29 @@ func (c *conn) unanswered(p *sdk.ElicitParams, fields map[string]field, why erro
 	return &sdk.ElicitResult{Action: "accept", Content: content}
 }
 
+// byProgram lets the program that drives pawl answer. What is no answer declines.
+func (c *conn) byProgram(ctx context.Context, p *sdk.ElicitParams) *sdk.ElicitResult {
+	raw, err := c.inside.Elicit(ctx, Elicitation{c.name, p.Message, cmp.Or(p.Mode, "form"), p.URL, p.ElicitationID, p.RequestedSchema})
+	var r sdk.ElicitResult
+	if err == nil {
+		err = json.Unmarshal(raw, &r)
+	}
+	if err == nil && !slices.Contains([]string{"accept", "decline", "cancel"}, r.Action) {
+		err = fmt.Errorf("the program's answer has the action %q", cut(visible(r.Action), 40))
+	}
+	if err != nil {
+		return c.decline(p, err.Error())
+	}
+	return &r
+}
+
 // elicit asks the person a server's question. The question names the server,
 // and an empty answer sends the server nothing. A request to open an address is
 // declined.
 func (c *conn) elicit(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	if c.inside != nil {
+		return c.byProgram(ctx, p), nil
+	}
 	who := c.person()
 	if p.Mode == "url" {
 		return c.decline(p, "it asks to open an address, which pawl does not do: "+cut(visible(p.URL), 300)), nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,7 @@ type fakeProcess struct {
 	outR   *io.PipeReader
 	outW   *io.PipeWriter
 	stderr io.Writer
+	of     process.Program
 	done   chan struct{}
 	once   sync.Once
 }
@@ -54,11 +56,11 @@ func (s *starter) Start(_ context.Context, prog process.Program) (process.Proces
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, prog)
-	run := s.run[prog.Path]
+	run := s.run[filepath.Base(prog.Path)]
 	if run == nil {
 		return nil, exec.ErrNotFound
 	}
-	p := &fakeProcess{stderr: prog.Stderr, done: make(chan struct{})}
+	p := &fakeProcess{stderr: prog.Stderr, of: prog, done: make(chan struct{})}
 	p.inR, p.inW = io.Pipe()
 	p.outR, p.outW = io.Pipe()
 	s.all = append(s.all, p)
@@ -142,11 +144,14 @@ type world struct {
 	start *starter
 	pins  Pins
 	conf  []Server
+
+	packages Packages
+	confine  process.Confine
 }
 
 func newWorld(t *testing.T, run map[string]func(*fakeProcess)) *world {
 	t.Helper()
-	w := &world{start: &starter{run: run}, pins: NewPins(t.TempDir())}
+	w := &world{start: &starter{run: run}, pins: NewPins(t.TempDir()), confine: process.Free}
 	for name := range run {
 		w.conf = append(w.conf, Server{Name: name, Transport: "stdio", Command: []string{name}, start: []string{name}})
 	}
@@ -162,7 +167,7 @@ func (w *world) open(t *testing.T) {
 	}
 	w.Servers = New(Options{
 		Root: t.TempDir(), Servers: w.conf, Start: w.start, Pins: NewPins(w.pins.Dir), Version: "test", Wait: time.Minute,
-		Confine: func(Server) process.Confine { return process.Free }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Confine: func(Server) process.Confine { return w.confine }, Packages: w.packages, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	s := w.Servers
 	t.Cleanup(func() { _ = s.Close() })

@@ -104,7 +104,12 @@ func (s Grants) Update(ctx context.Context, key string, change func(*Grant) (*Gr
 
 // lock waits for the lock of a key.
 func (s Grants) lock(ctx context.Context, key string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(s.Dir, key+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	return lockFile(ctx, filepath.Join(s.Dir, key+".lock"))
+}
+
+// lockFile waits for the lock of a file.
+func lockFile(ctx context.Context, name string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

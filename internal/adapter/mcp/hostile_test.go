@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -184,9 +185,7 @@ func TestChanged(t *testing.T) {
 	if got := strings.Join(set.Names(), " "); got != "mcp__s__sub" || !strings.Contains(strings.Join(notes, "\n"), "tool:add changed, tool:new new") {
 		t.Errorf("%s %q", got, notes)
 	}
-	if _, err := w.Accept(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(w.Accept(t.Context(), "s"))
 	w.open(t)
 	if set, _ := w.offer(t); len(set) != 3 {
 		t.Error("what a person accepted is not offered")

@@ -5,20 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Inside reaches the MCP servers inside the program that drives pawl.
+// Inside is the program that drives pawl, with the MCP servers inside it.
 type Inside interface {
 	// Exchange sends a message to a server and returns its answer. If the message is not
 	// a request, the answer is ignored.
 	Exchange(ctx context.Context, server string, message []byte) ([]byte, error)
 	// Incoming yields the messages that a server sends without a request from pawl.
 	Incoming(server string) <-chan []byte
+	// Elicit passes a question of any server on, and returns the answer as the protocol has it.
+	Elicit(ctx context.Context, q Elicitation) ([]byte, error)
+}
+
+// Elicitation is a question of a server.
+type Elicitation struct {
+	Server  string `json:"mcp_server_name"`
+	Message string `json:"message"`
+	Mode    string `json:"mode"` // form, url
+	URL     string `json:"url,omitempty"`
+	ID      string `json:"elicitation_id,omitempty"`
+	Schema  any    `json:"requested_schema,omitempty"`
 }
 
 // inside is the transport of a server inside a program.
@@ -61,7 +72,7 @@ type programConn struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	answers chan jsonrpc.Message
-	work    sync.WaitGroup
+	work    tasks
 }
 
 // Read implements sdk.Connection.
@@ -91,12 +102,14 @@ func (c *programConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-		c.work.Go(func() {
+		if !c.work.begin(func() {
 			select {
 			case c.answers <- c.ask(r.ID, raw):
 			case <-c.ctx.Done():
 			}
-		})
+		}) {
+			return io.ErrClosedPipe
+		}
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, noticeTime)
@@ -125,7 +138,7 @@ func (c *programConn) ask(id jsonrpc.ID, raw []byte) jsonrpc.Message {
 // Close implements sdk.Connection.
 func (c *programConn) Close() error {
 	c.end()
-	c.work.Wait()
+	c.work.wait()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -20,6 +22,13 @@ import (
 type holder struct {
 	answer func(ctx context.Context, message []byte) ([]byte, error)
 	own    chan []byte
+	says   string // to questions
+	asked  Elicitation
+}
+
+func (h *holder) Elicit(_ context.Context, q Elicitation) ([]byte, error) {
+	h.asked = q
+	return []byte(h.says), nil
 }
 
 func (h *holder) Exchange(ctx context.Context, _ string, message []byte) ([]byte, error) {
@@ -32,14 +41,8 @@ func (h *holder) Incoming(string) <-chan []byte { return h.own }
 func holds(t *testing.T, server *sdk.Server) *holder {
 	t.Helper()
 	here, there := sdk.NewInMemoryTransports()
-	ss, err := server.Connect(t.Context(), there, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := here.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ss := must.Get(server.Connect(t.Context(), there, nil))(t)
+	conn := must.Get(here.Connect(t.Context()))(t)
 	var mu sync.Mutex
 	waits := map[any]chan []byte{}
 	h := &holder{own: make(chan []byte, 8)}
@@ -179,5 +182,61 @@ func TestHostileInside(t *testing.T) {
 	s.opt.Wait = 50 * time.Millisecond
 	if set, _ := s.Offer(t.Context(), modelOf(200_000), true); len(set) != 2 { // a search and a call that wait for it
 		t.Errorf("%q", set.Names())
+	}
+}
+
+// SPEC 17.6: a question of a server goes to the program that drives pawl, and what is no
+// answer declines.
+func TestQuestionsGoToTheProgram(t *testing.T) {
+	for says, want := range map[string]string{
+		`{"action":"accept","content":{"n":5}}`: `accept {"n":5}`, `{"action":"cancel"}`: "cancel null", `{"action":"maybe"}`: "decline null\n", `7`: "decline null\n",
+	} {
+		h := holds(t, asker("details", `{"type":"object","properties":{"n":{"type":"integer"}}}`))
+		h.says = says
+		s := insideOf(t, h)
+		set, _ := s.Offer(t.Context(), modelOf(200_000), true)
+		r, err := call(t, t.Context(), set, "mcp__mine__ask", `{}`)
+		if err != nil || !strings.HasPrefix(r.Text, want) || h.asked.Message != "details" || h.asked.Server != "mine" || h.asked.Mode != "form" {
+			t.Errorf("%s: %v %q %+v", says, err, r.Text, h.asked)
+		}
+	}
+}
+
+// SPEC 17.6: a program replaces its servers while the session lasts. A tool of one that it
+// took away fails, and a configured server keeps its name.
+func TestSet(t *testing.T) {
+	s := insideOf(t, holds(t, greeter()))
+	configured := newManagedServer(s, Server{Name: "own", Problem: "x"})
+	s.managed = append(s.managed, configured)
+	set, _ := s.Offer(t.Context(), modelOf(200_000), true)
+	added, removed, failed := s.Set(t.Context(), []Server{InsideServer("mine"), InsideServer("more"), {Name: "OWN"}, {Name: "bad", Problem: "broken"}})
+	if fmt.Sprint(added, removed, failed) != "[more bad] [] map[OWN:a configured server has this name bad:broken]" || s.find("own") != configured {
+		t.Error(added, removed, failed)
+	}
+	if _, err := call(t, t.Context(), set, set.Names()[0], `{"name":"you"}`); err != nil {
+		t.Error(err)
+	}
+	if added, removed, _ := s.Set(t.Context(), nil); fmt.Sprint(added, removed) != "[] [bad mine more]" || len(s.Status()) != 1 {
+		t.Error(added, removed, s.Status())
+	}
+	if r, err := call(t, t.Context(), set, set.Names()[0], `{"name":"you"}`); err == nil && !r.Error {
+		t.Errorf("it ran: %+v", r)
+	}
+}
+
+// A request beside the end of the connection begins before that, or not at all.
+func TestInsideEndsBesideRequests(t *testing.T) {
+	for range 2000 {
+		h := &holder{own: make(chan []byte), answer: func(ctx context.Context, _ []byte) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }}
+		c := must.Get(program{in: h, name: "mine", life: t.Context()}.Connect(t.Context()))(t)
+		id, err := jsonrpc.MakeID("1")
+		must.Do(t, err)
+		var wg sync.WaitGroup
+		wg.Go(func() { err = c.Write(t.Context(), &jsonrpc.Request{ID: id, Method: "tools/list"}) })
+		must.Do(t, c.Close())
+		wg.Wait()
+		if err != nil && !errors.Is(err, io.ErrClosedPipe) {
+			t.Fatal(err)
+		}
 	}
 }

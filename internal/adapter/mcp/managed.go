@@ -20,6 +20,9 @@ type managedServer struct {
 	s   *Servers
 	srv Server
 	log *tail
+	// given: the program that drives pawl gave it, and may take it away.
+	given bool
+	gone  bool // it did; guarded by mu
 
 	mu       sync.Mutex
 	c        *conn
@@ -59,6 +62,8 @@ func (p *managedServer) known() *Accepted {
 	return p.accepted
 }
 
+var errSessionEnds = errors.New("the session ends")
+
 // learnOnce starts, in the background, a server whose tools are not known yet: at the
 // first call, and again after stop.
 func (p *managedServer) learnOnce() {
@@ -69,8 +74,8 @@ func (p *managedServer) learnOnce() {
 	was := p.begun
 	p.begun = true
 	p.mu.Unlock()
-	if !was {
-		p.s.work.Go(func() { p.learn(p.s.life) })
+	if !was && !p.s.work.begin(func() { p.learn(p.s.life) }) {
+		p.learn(p.s.life) // which has ended: nothing starts
 	}
 }
 
@@ -125,9 +130,13 @@ func (p *managedServer) get(ctx context.Context) (*conn, error) {
 			}
 			return c, nil
 		}
+		if p.gone {
+			p.mu.Unlock()
+			return nil, errors.New("the program has taken it away")
+		}
 		if p.s.life.Err() != nil {
 			p.mu.Unlock()
-			return nil, errors.New("the session ends")
+			return nil, errSessionEnds
 		}
 		starting := p.starting
 		if starting == nil {
@@ -138,8 +147,11 @@ func (p *managedServer) get(ctx context.Context) (*conn, error) {
 				return nil, err
 			}
 			starting = make(chan struct{})
+			if !p.s.work.begin(func() { p.start(starting, wait) }) {
+				p.mu.Unlock()
+				return nil, errSessionEnds
+			}
 			p.starting = starting
-			p.s.work.Go(func() { p.start(starting, wait) })
 		}
 		p.mu.Unlock()
 		select {
@@ -271,7 +283,7 @@ func (p *managedServer) held(key string) string {
 	}
 	for _, c := range p.now.Changes {
 		if c.What == key && c.How == "gone" {
-			return "the server does not have it any more"
+			return "the server no longer has it"
 		}
 	}
 	return "its description changed since it was accepted; the person can look at it: pawl mcp accept " + p.srv.Name
@@ -330,6 +342,8 @@ func (p *managedServer) status() Status {
 		st.State = "starting"
 	case p.broken != nil:
 		st.State, st.Why, st.Err = "failed", p.broken.Error(), p.broken
+	default:
+		st.Why = p.s.unfetched(p.srv)
 	}
 	if a != nil {
 		st.Tools = a.Tools()

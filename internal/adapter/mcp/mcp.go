@@ -21,6 +21,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +45,8 @@ type Options struct {
 	// trusted it, "" for nothing. A changed server is not started.
 	Changed func(Server) string
 	Pins    Pins
+	// Packages are those that confined servers would fetch.
+	Packages Packages
 	// Grants stores what servers granted. SignIn, if set, is how a person signs in.
 	Grants Grants
 	SignIn *SignIn
@@ -61,16 +64,16 @@ type Options struct {
 
 // Servers are the MCP servers of a session.
 type Servers struct {
-	opt     Options
-	managed []*managedServer
-	life    context.Context
-	end     context.CancelFunc
-	work    sync.WaitGroup
+	opt  Options
+	life context.Context
+	end  context.CancelFunc
+	work tasks
 
-	mu    sync.Mutex
-	notes []string // for the person
-	held  []string // tokens in use, which hide removes from texts
-	told  map[string]bool
+	mu      sync.Mutex
+	managed []*managedServer
+	notes   []string // for the person
+	held    []string // tokens in use, which hide removes from texts
+	told    map[string]bool
 }
 
 // New returns the Servers. It starts nothing.
@@ -93,17 +96,76 @@ func New(o Options) *Servers {
 	for _, srv := range o.Servers {
 		if fold := strings.ToLower(srv.Name); !seen[fold] && !srv.Disabled {
 			seen[fold] = true
-			s.managed = append(s.managed, newManagedServer(s, srv))
+			p := newManagedServer(s, srv)
+			p.given = srv.InProgram()
+			s.managed = append(s.managed, p)
 		}
 	}
 	slices.SortFunc(s.managed, func(a, b *managedServer) int { return cmp.Compare(a.srv.Name, b.srv.Name) })
 	return s
 }
 
+// all returns the servers as they are now.
+func (s *Servers) all() []*managedServer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.managed)
+}
+
+// Set replaces the servers that the program that drives pawl has: those inside it, and those
+// of an earlier Set. It waits for new ones outside the program, and returns why a server
+// cannot be used. A configured server keeps its name.
+func (s *Servers) Set(ctx context.Context, list []Server) (added, removed []string, failed map[string]string) {
+	added, removed, failed = []string{}, []string{}, map[string]string{}
+	var fresh, stopped []*managedServer
+	s.mu.Lock()
+	s.managed = slices.DeleteFunc(s.managed, func(p *managedServer) bool {
+		i := slices.IndexFunc(list, func(srv Server) bool { return strings.EqualFold(srv.Name, p.srv.Name) })
+		switch {
+		case !p.given:
+			if i >= 0 {
+				failed[list[i].Name] = "a configured server has this name"
+				list = slices.Delete(list, i, i+1)
+			}
+			return false
+		case i >= 0 && reflect.DeepEqual(list[i], p.srv):
+			list = slices.Delete(list, i, i+1)
+			return false
+		case i < 0:
+			removed = append(removed, p.srv.Name)
+		}
+		stopped = append(stopped, p)
+		return true
+	})
+	for _, srv := range list {
+		p := newManagedServer(s, srv)
+		p.given, fresh, added = true, append(fresh, p), append(added, srv.Name)
+	}
+	s.managed = append(s.managed, fresh...)
+	slices.SortFunc(s.managed, func(a, b *managedServer) int { return cmp.Compare(a.srv.Name, b.srv.Name) })
+	s.mu.Unlock()
+	for _, p := range stopped {
+		p.mu.Lock()
+		p.gone = true
+		p.mu.Unlock()
+		p.stop()
+	}
+	for _, p := range fresh {
+		p.learnOnce()
+	}
+	settle(ctx, lateWait, slices.DeleteFunc(slices.Clone(fresh), func(p *managedServer) bool { return p.srv.InProgram() })...)
+	for _, p := range fresh {
+		if st := p.status(); st.State == "failed" {
+			failed[p.srv.Name] = st.Why
+		}
+	}
+	return added, removed, failed
+}
+
 // Begin starts, in the background, the servers whose tools are not known yet, so that
 // their tools can be offered.
 func (s *Servers) Begin() {
-	for _, p := range s.managed {
+	for _, p := range s.all() {
 		p.learnOnce()
 	}
 }
@@ -111,7 +173,7 @@ func (s *Servers) Begin() {
 // Settle waits, at most for the duration most, until the tools of all servers are known
 // that Begin started. It returns the names of the servers that are still starting.
 func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string) {
-	return settle(ctx, most, s.managed...)
+	return settle(ctx, most, s.all()...)
 }
 
 func settle(ctx context.Context, most time.Duration, of ...*managedServer) (slow []string) {
@@ -162,8 +224,8 @@ func (s *Servers) hide(text string) string {
 // Close ends all servers. Running calls fail.
 func (s *Servers) Close() error {
 	s.end()
-	s.work.Wait()
-	for _, p := range s.managed {
+	s.work.wait()
+	for _, p := range s.all() {
 		p.stop()
 	}
 	return nil
@@ -173,7 +235,7 @@ func (s *Servers) Close() error {
 // start again when they are needed. It returns how many there are.
 func (s *Servers) Restart(name string) int {
 	n := 0
-	for _, p := range s.managed {
+	for _, p := range s.all() {
 		if name == "" || p.srv.Name == name {
 			p.stop()
 			n++
@@ -197,9 +259,9 @@ type Status struct {
 
 // Status returns the state of each server.
 func (s *Servers) Status() []Status {
-	out := make([]Status, len(s.managed))
-	for i, p := range s.managed {
-		out[i] = p.status()
+	var out []Status
+	for _, p := range s.all() {
+		out = append(out, p.status())
 	}
 	return out
 }
@@ -220,6 +282,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 // contains must not decide what npx or python3 -m runs.
 func (s *Servers) program(srv Server) (process.Program, error) {
 	p := process.Program{Path: srv.Command[0], Args: srv.Command[1:], Dir: srv.Dir, Pipes: true, Confine: s.opt.Confine(srv)}
+	if of, ok := s.packaged(srv); ok {
+		if err := s.opt.Packages.start(of, srv, &p); err != nil {
+			return p, err
+		}
+	}
 	for k, v := range srv.Env {
 		p.Env = append(p.Env, k+"="+v)
 	}

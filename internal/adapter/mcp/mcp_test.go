@@ -20,6 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -159,10 +160,7 @@ func TestParse(t *testing.T) {
 		"l": 5,
 		"m": {"url": "http://x/", "headers": {"A": "b\r\nC: d"}},
 	}}`
-	all, err := Parse("f", []byte(raw), true, func(k string) string { return env[k] })
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(Parse("f", []byte(raw), true, func(k string) string { return env[k] }))(t)
 	byName := map[string]Server{}
 	for _, s := range all {
 		byName[s.Name] = s

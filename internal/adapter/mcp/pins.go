@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -117,19 +115,4 @@ func (p Pins) Keep(srv Server, l listed) (*Accepted, error) {
 		return a, err
 	}
 	return a, atomicfile.Write(filepath.Join(p.Dir, key+".json"), raw, 0o600)
-}
-
-// Forget removes everything that a person accepted of a server.
-func (p Pins) Forget(srv Server) error {
-	key := p.key(srv)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.mem, key)
-	if p.Dir == "" {
-		return nil
-	}
-	if err := os.Remove(filepath.Join(p.Dir, key+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -271,7 +271,7 @@ func offersResources(c *conn) bool {
 func (s *Servers) Complete(begin string) []string {
 	const most = 50
 	var out []string
-	for _, p := range s.managed {
+	for _, p := range s.all() {
 		a := p.known()
 		if a == nil {
 			continue

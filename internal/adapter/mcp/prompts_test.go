@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -81,17 +82,13 @@ func TestPromptsPinned(t *testing.T) {
 	if got := w.Prompts(); len(got) != 0 {
 		t.Error(got)
 	}
-	if _, err := w.Accept(t.Context(), "l"); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(w.Accept(t.Context(), "l"))
 	if got := w.Prompts(); len(got) != 1 {
 		t.Error(got)
 	}
 	a := *w.managed[0].known()
 	old := listed{instructions: a.Instructions, items: slices.DeleteFunc(slices.Clone(a.Items), func(i trust.Item) bool { return i.Kind == "prompt" })}
-	if _, err := w.opt.Pins.Keep(w.managed[0].srv, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(w.opt.Pins.Keep(w.managed[0].srv, old))
 	w.pins.mem[w.pins.key(w.managed[0].srv)] = nil
 	w.open(t)
 	w.managed[0].known().Prompts = false

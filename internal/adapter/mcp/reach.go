@@ -25,7 +25,7 @@ const (
 	maxAuth  = 1 << 20
 )
 
-var errReach = errors.New("it may not lead there")
+var errReach = errors.New("pawl does not go there")
 
 // mayReach returns why an address that a server named is not requested or shown, or nil.
 func (a *signin) mayReach(u *url.URL) error {

@@ -68,7 +68,7 @@ func (a *signin) signInError(what string) error { return &SignInError{a.srv.Name
 
 // grant returns the stored grant, or nil if there is none. Callers hold mu.
 func (a *signin) grant() (*Grant, error) {
-	if !a.loaded && a.srv.OAuth.Grant != asService {
+	if !a.loaded && a.srv.OAuth.Grant == "" {
 		g, err := a.s.opt.Grants.Get(a.key())
 		if err != nil {
 			return nil, err
@@ -135,8 +135,9 @@ func (a *signin) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 		_ = resp.Body.Close()
 		return err
 	}
-	if a.srv.OAuth.Grant == asService {
-		return a.serve(ctx, req, resp)
+	if a.srv.OAuth.Grant != "" {
+		_ = resp.Body.Close()
+		return a.serve(ctx, scopes)
 	}
 	used := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if g != nil && !more && (g.Access != used || g.Refresh != "") {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -23,6 +24,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -35,6 +37,8 @@ type authority struct {
 	back func(u *url.URL, q url.Values)
 	// client is the client that it knows; "" is the one that registered.
 	client string
+	// public verifies what a client signed.
+	public crypto.PublicKey
 
 	mu        sync.Mutex
 	challenge string
@@ -125,13 +129,30 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	defer a.mu.Unlock()
 	_ = r.ParseForm()
 	sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
-	ok := r.Form.Get("client_id") == cmp.Or(a.client, "pawl-1") && r.Form.Get("resource") == a.URL+"/mcp"
+	ok := r.Form.Get("resource") == a.URL+"/mcp"
+	if r.Form.Get("grant_type") == "authorization_code" || r.Form.Get("grant_type") == "refresh_token" {
+		ok = ok && r.Form.Get("client_id") == cmp.Or(a.client, "pawl-1")
+	}
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
 		ok = ok && r.Form.Get("code") == "c0de" && base64.RawURLEncoding.EncodeToString(sum[:]) == a.challenge && r.Form.Get("redirect_uri") == a.redirect && a.resource == a.URL+"/mcp"
 	case asService:
 		id, secret, _ := r.BasicAuth()
-		ok = id == "service-1" && secret == "s3cret-of-service"
+		ok = ok && id == "service-1" && secret == "s3cret-of-service"
+		if said := r.Form.Get("client_assertion"); said != "" {
+			c := a.verified(said)
+			ok = r.Form.Get("client_secret") == "" && c["iss"] == "service-1" && c["sub"] == "service-1" && c["aud"] == a.URL
+		}
+	case "urn:ietf:params:oauth:grant-type:token-exchange": // as a company's identity provider
+		if r.Form.Get("client_id") == "pawl-at-company" && r.Form.Get("subject_token") == "id-token-of-person" && r.Form.Get("audience") == a.URL && r.Form.Get("resource") == a.URL+"/mcp" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"access_token":"vouched","issued_token_type":"urn:ietf:params:oauth:token-type:id-jag","token_type":"N_A"}`)
+			return
+		}
+		ok = false
+	case "urn:ietf:params:oauth:grant-type:jwt-bearer":
+		id, secret, _ := r.BasicAuth()
+		ok = id == "service-1" && secret == "s3cret-of-service" && r.Form.Get("assertion") == "vouched"
 	case "refresh_token":
 		ok = ok && a.refresh != "" && r.Form.Get("refresh_token") == a.refresh
 	}
@@ -203,13 +224,8 @@ func TestSignIn(t *testing.T) {
 	if text := strings.Join(notes, "\n"); !strings.Contains(text, "the MCP server s cannot be used: you have to sign in: pawl mcp login s") {
 		t.Fatal(text)
 	}
-	if err := newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"))
+	files := must.Get(os.ReadDir(dir))(t)
 	for _, f := range files {
 		if st, err := f.Info(); err != nil || st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", f.Name(), st.Mode(), err)
@@ -254,17 +270,13 @@ func TestSignIn(t *testing.T) {
 func TestStepUp(t *testing.T) {
 	a, dir := newAuthority(t), t.TempDir()
 	a.need = "write"
-	if err := newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"))
 	s := newSigner(t, a, dir, nil)
 	set, _ := s.Offer(t.Context(), modelOf(200_000), true)
 	if r, err := call(t, t.Context(), set, "mcp__s__greet", `{"name":"x"}`); err != nil || !strings.Contains(r.Text, "sign in again, for more rights (write): pawl mcp login s") {
 		t.Fatalf("%+v %v", r, err)
 	}
-	if err := newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newSigner(t, a, dir, browser()).SignIn(t.Context(), "s"))
 	again := strings.Fields(last(a.asked))
 	slices.Sort(again)
 	if got := strings.Join(again, " "); got != "offline_access read write" || len(a.asked) != 2 {
@@ -318,7 +330,7 @@ func TestHostileSignIn(t *testing.T) {
 		"file as address":         {set(server, "authorization_endpoint", "file:///etc/passwd"), "HTTPS"},
 		"no https":                {set(server, "authorization_endpoint", "http://login.example/"), ""},
 		"token without https":     {set(server, "token_endpoint", "http://login.example/"), ""},
-		"password in the address": {set(server, "authorization_endpoint", "https://u:p@login.example/"), "may not lead there"},
+		"password in the address": {set(server, "authorization_endpoint", "https://u:p@login.example/"), "pawl does not go there"},
 		"no PKCE":                 {set(server, "code_challenge_methods_supported", nil), "PKCE"},
 		"wrong issuer of a code":  {func(a *authority) { a.back = func(_ *url.URL, q url.Values) { q.Set("iss", "https://other.example") } }, "issuer"},
 		"no issuer of a code":     {func(a *authority) { a.back = func(_ *url.URL, q url.Values) { q.Del("iss") } }, "iss"},
@@ -465,9 +477,7 @@ func TestGrants(t *testing.T) {
 		if got, err := g.Get("k"); got != nil || err != nil {
 			t.Fatal(got, err)
 		}
-		if err := g.Update(t.Context(), "k", keep); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Update(t.Context(), "k", keep))
 		if got, err := g.Get("k"); err != nil || got.Access != "s3cr3t" {
 			t.Error(got, err)
 		}
@@ -487,10 +497,7 @@ func TestGrants(t *testing.T) {
 	}
 	// One waits for another.
 	g := Grants{Dir: t.TempDir()}
-	unlock, err := g.lock(t.Context(), "k")
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Get(g.lock(t.Context(), "k"))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := g.Update(ctx, "k", keep); err == nil {

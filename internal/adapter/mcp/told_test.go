@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -106,5 +107,16 @@ func TestClaims(t *testing.T) {
 		if got := set[0]; err != nil || got.Claim != c.want || got.ReadOnly || got.Kind != tool.Exec || !fp.Unknown || got.Spec.Doc != "" {
 			t.Errorf("%+v: %+v, %+v, %v", c.says, got.Facts, fp, err)
 		}
+	}
+}
+
+// SPEC 17.1: a server that ends at once is tried in two versions; its words are shown once.
+func TestLastWordsOnce(t *testing.T) {
+	w := newWorld(t, map[string]func(*fakeProcess){"g": func(p *fakeProcess) {
+		_, _ = io.WriteString(p.stderr, "starting\nError: set FOO_KEY\n")
+	}})
+	_, err := w.Try(t.Context(), "g")
+	if err == nil || !strings.HasSuffix(err.Error(), "it printed: Error: set FOO_KEY") || w.start.starts() != 2 {
+		t.Errorf("%v after %d starts", err, w.start.starts())
 	}
 }

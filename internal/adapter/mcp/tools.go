@@ -63,7 +63,7 @@ func (p *managedServer) about(a *Accepted) string {
 
 // ownFirst lists the servers, the person's own before a folder's.
 func (s *Servers) ownFirst() []*managedServer {
-	managed := slices.Clone(s.managed)
+	managed := s.all()
 	slices.SortStableFunc(managed, func(a, b *managedServer) int {
 		switch {
 		case a.srv.Project == b.srv.Project:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func clock() func() time.Time {
@@ -26,10 +27,7 @@ func clock() func() time.Time {
 
 func texts(t *testing.T, b Book) string {
 	t.Helper()
-	es, err := b.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	es := must.Get(b.List())(t)
 	var out []string
 	for _, e := range es {
 		out = append(out, e.Sort+":"+e.Text)
@@ -45,9 +43,7 @@ func TestBook(t *testing.T) {
 	b := Book{Path: path, Dir: "/b", Now: a.Now}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if got := texts(t, a); got != "" {
 		t.Error(got)
@@ -120,9 +116,7 @@ func TestBookAtOnce(t *testing.T) {
 		t.Errorf("%d of 80 stand", len(es))
 	}
 	for i := range 60 {
-		if err := b.Keep(Note, fmt.Sprintf("more %d", i), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Keep(Note, fmt.Sprintf("more %d", i), false))
 	}
 	es, _ := b.List()
 	if len(es) != maxStanding || es[len(es)-1].Text != "more 59" {
@@ -198,9 +192,7 @@ func TestNodes(t *testing.T) {
 	for range 2*maxNodes + 10 {
 		run(n, event.Prompted{Source: event.Person}, event.Ended{End: event.EndDone})
 	}
-	if err := n.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Close())
 	if got, _ = n.List(); len(got) != maxNodes {
 		t.Errorf("%d kept", len(got))
 	}
@@ -237,29 +229,19 @@ func TestAnswers(t *testing.T) {
 		t.Error("an answer that nobody gave")
 	}
 	ans := Answer{Time: now(), Text: "it adds", Calls: []Call{{Tool: "read", Args: []byte(`{}`), Limit: 9, Sum: "x"}}}
-	if err := a.Put(q.Key(), ans); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Put(q.Key(), ans))
 	if got, ok := a.Get(q.Key()); !ok || got.Text != ans.Text || got.Calls[0].Sum != "x" {
 		t.Error(got, ok)
 	}
-	if err := os.WriteFile(a.path(q.Key()), []byte(`{"text":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, a.path(q.Key()), `{"text":`)
 	if _, ok := a.Get(q.Key()); ok {
 		t.Error("a damaged answer is given")
 	}
-	if err := a.Drop(q.Key()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Drop(q.Key()))
 	for i := range maxAnswers + 5 {
-		if err := a.Put(fmt.Sprintf("%064d", i), ans); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Put(fmt.Sprintf("%064d", i), ans))
 		at := time.Unix(int64(i), 0)
-		if err := os.Chtimes(a.path(fmt.Sprintf("%064d", i)), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(a.path(fmt.Sprintf("%064d", i)), at, at))
 		if i == maxAnswers-1 { // the oldest is used
 			a.Get(fmt.Sprintf("%064d", 0))
 		}

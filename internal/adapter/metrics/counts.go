@@ -78,7 +78,7 @@ func add[K comparable](m *map[K]float64, k K) {
 func (c *Counts) WriteTo(w io.Writer) (int64, error) {
 	var out text
 	r := c.stats.Report()
-	out.head("pawl_turns_total", "counter", "Turns that ended, by how.")
+	out.head("pawl_turns_total", "counter", "Turns that ended, by outcome.")
 	each(&out, "pawl_turns_total", c.turns, "end")
 	out.head("pawl_turn_running", "gauge", "1 while a turn runs.")
 	out.line("pawl_turn_running", c.running)
@@ -86,18 +86,18 @@ func (c *Counts) WriteTo(w io.Writer) (int64, error) {
 	out.line("pawl_questions_open", float64(len(c.waiting)))
 	c.models(&out, r)
 	c.tools(&out, r)
-	out.head("pawl_denials_total", "counter", "Calls that were not allowed.")
+	out.head("pawl_denials_total", "counter", "Calls that were denied.")
 	out.line("pawl_denials_total", float64(r.All.Denials))
 	out.head("pawl_lines_changed_total", "counter", "Lines added to and removed from files.")
 	out.line("pawl_lines_changed_total", float64(r.All.Added), "kind", "added")
 	out.line("pawl_lines_changed_total", float64(r.All.Removed), "kind", "removed")
-	out.head("pawl_stuck_total", "counter", "What was done about runs that go in circles.")
+	out.head("pawl_stuck_total", "counter", "What was done about loops.")
 	for _, k := range slices.SortedFunc(maps.Keys(c.stuck), func(a, b [2]string) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	}) {
 		out.line("pawl_stuck_total", c.stuck[k], "rule", k[0], "level", k[1])
 	}
-	out.head("pawl_compactions_total", "counter", "Times the conversation was made shorter, by what.")
+	out.head("pawl_compactions_total", "counter", "Compactions, by cause.")
 	each(&out, "pawl_compactions_total", c.compacts, "by")
 	out.head("pawl_checks_total", "counter", "Checks that pawl ran by itself.")
 	each(&out, "pawl_checks_total", c.checks, "outcome")
@@ -112,7 +112,7 @@ func (c *Counts) models(out *text, r stats.Report) {
 	for _, m := range r.Models {
 		out.line("pawl_requests_total", float64(m.Requests), "model", m.Ref)
 	}
-	out.head("pawl_retries_total", "counter", "Requests that failed and were tried again.")
+	out.head("pawl_retries_total", "counter", "Requests that failed and were retried.")
 	for _, m := range r.Models {
 		out.line("pawl_retries_total", float64(m.Retries), "model", m.Ref)
 	}
@@ -123,7 +123,7 @@ func (c *Counts) models(out *text, r stats.Report) {
 		out.line("pawl_tokens_total", float64(m.Written), "model", m.Ref, "kind", "cache_write")
 		out.line("pawl_tokens_total", float64(m.Output), "model", m.Ref, "kind", "output")
 	}
-	out.head("pawl_cost_usd_total", "counter", "What replies of known cost came to, in USD.")
+	out.head("pawl_cost_usd_total", "counter", "Cost of the replies whose cost is known, in USD.")
 	for _, m := range r.Models {
 		out.line("pawl_cost_usd_total", m.USD, "model", m.Ref)
 	}
@@ -138,7 +138,7 @@ func (c *Counts) models(out *text, r stats.Report) {
 }
 
 func (c *Counts) tools(out *text, r stats.Report) {
-	out.head("pawl_calls_total", "counter", "Tool calls, by what came of them.")
+	out.head("pawl_calls_total", "counter", "Tool calls, by outcome.")
 	for _, t := range r.Tools {
 		out.line("pawl_calls_total", float64(t.OK), "tool", t.Name, "outcome", "ok")
 		out.line("pawl_calls_total", float64(t.Failed), "tool", t.Name, "outcome", "failed")

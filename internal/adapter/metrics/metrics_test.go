@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -56,18 +57,12 @@ func turn() []event.Event {
 // SPEC 15.1: what Prometheus reads is in its text format and counts what
 // happened.
 func TestServe(t *testing.T) {
-	s, err := Serve("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Serve("127.0.0.1:0"))(t)
 	defer s.Close()
 	for _, e := range turn() {
 		s.Apply(e)
 	}
-	res, err := http.Get("http://" + s.Addr() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.Get("http://" + s.Addr() + "/metrics"))(t)
 	defer res.Body.Close()
 	body, _ := io.ReadAll(res.Body)
 	text := string(body)
@@ -157,9 +152,7 @@ func TestExport(t *testing.T) {
 	for _, e := range turn() {
 		x.Apply(e)
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Close())
 	m := <-got
 	if m["path"] != "/v1/traces" || m["key"] != "a b" {
 		t.Errorf("sent to %v with key %v", m["path"], m["key"])
@@ -169,9 +162,7 @@ func TestExport(t *testing.T) {
 		t.Error("a content leaves with the spans")
 	}
 	var req otlpRequest
-	if err := json.Unmarshal(raw, &req); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &req))
 	rs := req.ResourceSpans[0]
 	if got := lines(rs.Resource.Attributes); !strings.Contains(got, "service.name=ci ") || !strings.Contains(got, "team=x ") {
 		t.Errorf("resource: %s", got)

@@ -24,19 +24,25 @@ type Server struct {
 // Serve listens on an address such as 127.0.0.1:9464; port 0 means any free port. The
 // caller closes the server.
 func Serve(addr string) (*Server, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, &fault.Error{
-			Category: fault.Configuration, Err: err,
-			Message: "--metrics-addr " + addr + " cannot be used to listen", Hint: "give a free address, such as 127.0.0.1:0",
-		}
-	}
-	s := &Server{addr: l.Addr()}
+	s := &Server{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", s.metrics)
+	return s, s.serve("--metrics-addr", addr, mux)
+}
+
+// serve listens on the address of a flag.
+func (s *Server) serve(flag, addr string, mux http.Handler) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return &fault.Error{
+			Category: fault.Configuration, Err: err,
+			Message: flag + " " + addr + " cannot be used to listen", Hint: "give a free address, such as 127.0.0.1:0",
+		}
+	}
+	s.addr = l.Addr()
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(l) }() // ends at Close; nothing else stops a listener
-	return s, nil
+	return nil
 }
 
 // Addr returns the address on which the server listens.
@@ -60,8 +66,12 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	out.line("go_goroutines", float64(runtime.NumGoroutine()))
 	out.head("go_memstats_heap_inuse_bytes", "gauge", "Heap in use.")
 	out.line("go_memstats_heap_inuse_bytes", float64(m.HeapInuse))
+	out.send(w)
+}
+
+func (t *text) send(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write([]byte(out.String())) // a scraper that disconnected will ask again
+	_, _ = w.Write([]byte(t.String())) // a scraper that disconnected will ask again
 }
 
 // Close stops listening; it waits at most 1 s for running requests.

@@ -53,7 +53,7 @@ func TargetFrom(env func(string) string, version string) (t Target, ok bool, war
 		if ms, err := strconv.Atoi(s); err == nil && ms > 0 {
 			t.Timeout = time.Duration(ms) * time.Millisecond
 		} else {
-			warnings = append(warnings, "OTEL_EXPORTER_OTLP_TIMEOUT is not a number of milliseconds: 10 s it is")
+			warnings = append(warnings, "OTEL_EXPORTER_OTLP_TIMEOUT is not a number of milliseconds: 10 s is used")
 		}
 	}
 	t.Headers = map[string]string{}

@@ -2,12 +2,8 @@ package offline
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
@@ -30,45 +26,30 @@ const (
 	buildBroken                   // it does not
 )
 
-// builder repairs the build of one module: it handles the compiler's errors one
+// builder repairs the build of one target: it handles the compiler's errors one
 // kind after the other, tries small fixes beside the files, and makes what improves the
 // build.
 type builder struct {
+	target
 	h      *hands
-	dir    string // of the module, in the workspace
-	only   string // the packages to look at, as patterns of the go command; "" is all
 	builds int
 
 	done   []string
 	notes  []string
 	last   checked
-	listed map[string][]string // what go list returned, by pattern
+	listed []string // what go list returned
 }
 
 // checked is the result of one check of the build. Stage 0 is go build, 1 is
 // the type check of the tests, 2 is a clean build.
 type checked struct {
 	stage int
-	errs  []repair.BuildError
+	errs  []repair.BuildError // those that explain the most first
 	exit  int
 	out   string
 }
 
-// fix is one way to remove an error: new contents of files, and a description.
-type fix struct {
-	files map[string]string // by path in the workspace
-	words string
-	note  string
-}
-
-func (b *builder) packages() string {
-	if b.only == "" {
-		return "./..."
-	}
-	return b.only
-}
-
-// check builds the module as it would be with some files.
+// check builds the module as it would be with a file.
 func (b *builder) check(with map[string]string) (checked, error) {
 	b.builds++
 	out, exit, err := b.run("build", "-o /dev/null", with)
@@ -77,21 +58,21 @@ func (b *builder) check(with map[string]string) (checked, error) {
 	}
 	// A package that is named, and that has tests only, is nothing to build.
 	if exit != 0 && (b.only == "" || !strings.Contains(out, "no non-test Go files in ")) {
-		return checked{errs: repair.ReadBuild(out, false), exit: exit, out: out}, nil
+		return checked{errs: ranked(repair.ReadBuild(out, false)), exit: exit, out: out}, nil
 	}
 	if out, exit, err = b.run("vet", "", with); err != nil {
 		return checked{}, err
 	}
-	if errs := repair.ReadBuild(out, true); exit != 0 && len(errs) > 0 {
+	if errs := ranked(repair.ReadBuild(out, true)); exit != 0 && len(errs) > 0 {
 		return checked{stage: 1, errs: errs, exit: exit, out: out}, nil
 	}
 	return checked{stage: 2, out: out}, nil // what else vet finds is not a build error
 }
 
-// overlaid is how the compiler names a file that go_overlay lays over the workspace.
-var overlaid = lazyregexp.New(`[^ \n]*pawl-overlay-[0-9]+[/\\]([0-9]+)\.go`)
+// overlaid is how the compiler names the file that go_overlay lays over the workspace.
+var overlaid = lazyregexp.New(`[^ \n]*pawl-overlay-[0-9]+[/\\]0\.go`)
 
-// run runs a go command in the module, as it would be with some files.
+// run runs a go command in the module, as it would be with a file.
 func (b *builder) run(verb, flags string, with map[string]string) (string, int, error) {
 	if b.dir != "" {
 		verb += " -C " + shellsyntax.Quote(b.dir)
@@ -101,72 +82,51 @@ func (b *builder) run(verb, flags string, with map[string]string) (string, int, 
 		return runGo(b.h, command)
 	}
 	out, exit, err := b.h.Overlay(command, with)
-	paths := sortedKeys(with)
-	return overlaid().ReplaceAllStringFunc(out, func(name string) string {
-		n, err := strconv.Atoi(overlaid().FindStringSubmatch(name)[1])
-		if err != nil || n >= len(paths) {
-			return name
-		}
-		return strings.TrimPrefix(strings.TrimPrefix(paths[n], b.dir), "/")
-	}), exit, err
+	name := strings.TrimPrefix(strings.TrimPrefix(sortedKeys(with)[0], b.dir), "/")
+	return overlaid().ReplaceAllLiteralString(out, name), exit, err
 }
 
 // fix builds, repairs, builds again.
 func (b *builder) fix() (buildState, error) {
-	now, err := b.check(nil)
-	if err != nil {
-		return buildBroken, err
+	var err error
+	if b.last, err = b.check(nil); err != nil || b.last.stage == 2 {
+		return buildClean, err
 	}
-	b.last, b.listed = now, map[string][]string{}
-	if now.stage == 2 {
-		return buildClean, nil
-	}
-	if len(now.errs) > 0 {
-		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", count(len(now.errs), "error"), now.errs[0].Where(), now.errs[0].Msg))
+	if errs := b.last.errs; len(errs) > 0 {
+		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", count(len(errs), "error"), errs[0].Where(), errs[0].Msg))
 	}
 	given := map[string]bool{} // errors that no fix helped, as file and message
-	for b.builds < maxBuilds {
-		if b.last.stage == 2 {
-			return buildFixed, nil
-		}
-		i := slices.IndexFunc(ranked(b.last.errs), func(e repair.BuildError) bool { return !given[e.File+": "+e.Msg] })
+	for b.builds < maxBuilds && b.last.stage < 2 {
+		i := slices.IndexFunc(b.last.errs, func(e repair.BuildError) bool { return !given[e.File+e.Msg] })
 		if i < 0 {
 			break
 		}
-		e := ranked(b.last.errs)[i]
+		e := b.last.errs[i]
 		ok, err := b.try(e)
 		if err != nil {
 			return buildBroken, err
 		}
-		if !ok {
-			given[e.File+": "+e.Msg] = true
-		}
+		given[e.File+e.Msg] = !ok
 	}
-	if b.last.stage == 2 {
-		return buildFixed, nil
+	if b.last.stage < 2 {
+		return buildBroken, nil
 	}
-	return buildBroken, nil
+	return buildFixed, nil
 }
 
-// ranked puts the errors first that explain the most: an unused import or
-// variable is often only a consequence of a misspelt name.
+// explains has what a message contains, of errors that explain the most first: an
+// unused import or variable is often only a consequence of a misspelt name.
+var explains = []string{
+	"is not in std", "provides package", "providing package", "undefined", "unknown field", "not exported",
+	"declared and not used", "imported and not used", "imported as", "",
+}
+
 func ranked(errs []repair.BuildError) []repair.BuildError {
-	weight := func(e repair.BuildError) int {
-		switch {
-		case strings.Contains(e.Msg, "is not in std"), strings.Contains(e.Msg, "provides package"), strings.Contains(e.Msg, "providing package"):
-			return 0
-		case strings.Contains(e.Msg, "undefined") || strings.Contains(e.Msg, "unknown field") || strings.Contains(e.Msg, "not exported"):
-			return 1
-		case strings.Contains(e.Msg, "declared and not used"):
-			return 2
-		case strings.Contains(e.Msg, "imported and not used"), strings.Contains(e.Msg, "imported as"):
-			return 3
-		}
-		return 4
+	rank := func(e repair.BuildError) int {
+		return slices.IndexFunc(explains, func(part string) bool { return strings.Contains(e.Msg, part) })
 	}
-	out := slices.Clone(errs)
-	slices.SortStableFunc(out, func(a, b repair.BuildError) int { return weight(a) - weight(b) })
-	return out
+	slices.SortStableFunc(errs, func(a, b repair.BuildError) int { return rank(a) - rank(b) })
+	return errs
 }
 
 // try tries one error's fixes in turn until the build is better: first those
@@ -175,26 +135,24 @@ func (b *builder) try(e repair.BuildError) (bool, error) {
 	if done, err := b.quickFix(e); done || err != nil {
 		return done, err
 	}
-	fixes, err := b.fixes(e)
+	src, fixes, err := b.fixes(e)
 	if err != nil {
 		return false, err
 	}
-	for n, f := range fixes {
-		if n == maxPerError || b.builds >= maxBuilds {
+	for _, f := range fixes[:min(len(fixes), maxPerError)] {
+		if b.builds >= maxBuilds {
 			break
 		}
-		after, err := b.check(f.files)
+		after, err := b.check(map[string]string{src.path: f.text})
 		if err != nil {
 			return false, err
 		}
 		if !better(b.last, after, e) {
 			continue
 		}
-		for _, p := range sortedKeys(f.files) {
-			old, new := repair.Narrow(b.h.seen[p], f.files[p])
-			if err := b.h.Edit(p, old, new); err != nil {
-				return false, err
-			}
+		old, new := repair.Narrow(src.text, f.text)
+		if err := b.h.Edit(src.path, old, new); err != nil {
+			return false, err
 		}
 		b.last = after
 		b.done = append(b.done, f.words)
@@ -212,6 +170,9 @@ func better(before, after checked, e repair.BuildError) bool {
 	if after.stage != before.stage {
 		return after.stage > before.stage
 	}
+	known := func(x repair.BuildError) bool {
+		return slices.ContainsFunc(before.errs, func(y repair.BuildError) bool { return x.File == y.File && x.Msg == y.Msg })
+	}
 	same := func(c checked) (n, dir int) {
 		for _, x := range c.errs {
 			if x.File == e.File && x.Msg == e.Msg {
@@ -228,86 +189,7 @@ func better(before, after checked, e repair.BuildError) bool {
 	if n2 >= n1 || after.stage == 0 && d2 >= d1 && d1 < errorsListed {
 		return false
 	}
-	known := map[string]bool{}
-	for _, x := range before.errs {
-		known[x.File+x.Msg] = true
-	}
-	for _, x := range after.errs {
-		if x.File == e.File && x.Line == e.Line && !known[x.File+x.Msg] {
-			return false
-		}
-	}
-	return true
-}
-
-// fixes returns the ways to remove an error, likeliest first; nil if the error
-// cannot be repaired without knowing the intent.
-func (b *builder) fixes(e repair.BuildError) ([]fix, error) {
-	if strings.HasPrefix(e.File, "/") || strings.HasPrefix(e.File, "..") {
-		return nil, nil // not the project's
-	}
-	f, err := b.load(e.File)
-	if err != nil {
-		return nil, err
-	}
-	if f == nil {
-		return nil, nil
-	}
-	switch {
-	case strings.HasSuffix(e.Msg, "imported and not used") || strings.Contains(e.Msg, " imported as ") && strings.HasSuffix(e.Msg, "and not used"):
-		return f.dropImport(e), nil
-	case strings.HasPrefix(e.Msg, "declared and not used: "):
-		return f.blank(e, strings.TrimPrefix(e.Msg, "declared and not used: ")), nil
-	case f.importsAt(e):
-		return b.importPath(f, e)
-	case strings.HasPrefix(e.Msg, "undefined: "):
-		return b.undefined(f, e, strings.TrimPrefix(e.Msg, "undefined: "))
-	case strings.HasPrefix(e.Msg, "name ") && strings.Contains(e.Msg, " not exported by package "):
-		name, pkg, _ := strings.Cut(strings.TrimPrefix(e.Msg, "name "), " not exported by package ")
-		return b.undefined(f, e, pkg+"."+name)
-	case strings.Contains(e.Msg, " undefined (type "), strings.HasPrefix(e.Msg, "unknown field "):
-		return b.member(f, e)
-	}
-	return nil, nil
-}
-
-// source is a parsed file of the module.
-type source struct {
-	path string // in the workspace
-	file string // in the module, as the compiler prints it
-	text string
-	fset *token.FileSet
-	ast  *ast.File
-}
-
-// load reads and parses a file of the module; nil where it does not parse.
-func (b *builder) load(file string) (*source, error) {
-	p := path.Join(b.dir, file)
-	text, ok := b.h.seen[p]
-	if !ok {
-		var err error
-		if text, err = b.h.Read(p); err != nil {
-			return nil, err
-		}
-	}
-	return parse(p, file, text), nil
-}
-
-func parse(p, file, text string) *source {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil || f == nil {
-		return nil
-	}
-	return &source{path: p, file: file, text: text, fset: fset, ast: f}
-}
-
-// stopped returns why the repair ended in the middle, and puts back.
-func (b *builder) stopped(err error) string {
-	if len(b.h.order) == 0 {
-		return stopWords(err)
-	}
-	return stopWords(err) + " " + putBackWords(b.h.putBack())
+	return !slices.ContainsFunc(after.errs, func(x repair.BuildError) bool { return x.File == e.File && x.Line == e.Line && !known(x) })
 }
 
 // report describes what was done to the build and whether it works now.
@@ -315,24 +197,17 @@ func (b *builder) report() string {
 	command := in(b.dir, "go build "+b.packages())
 	if b.last.stage == 2 {
 		s := "The build is repaired: " + strings.Join(b.done, "; ") + ". `" + command + "` ends with exit code 0."
-		for _, n := range b.notes {
-			s += " " + n
-		}
-		return s
+		return strings.Join(append([]string{s}, b.notes...), " ")
 	}
 	left := "error"
 	if len(b.last.errs) > 0 {
-		e := ranked(b.last.errs)[0]
+		e := b.last.errs[0]
 		left = count(len(b.last.errs), "error") + " left, such as " + e.Where() + ": " + e.Msg
 	} else if l := lastLine(b.last.out); l != "" {
 		left = l
 	}
 	if len(b.done) == 0 {
-		words := ""
-		if len(b.h.order) > 0 {
-			words = putBackWords(b.h.putBack()) + " "
-		}
-		return "The build fails (exit code " + itoa(b.last.exit) + ") and I know no safe fix: " + left + ". " + words + beyond("")
+		return "The build fails (exit code " + itoa(b.last.exit) + ") and I know no safe fix: " + left + "." + b.h.takeBack() + " " + beyond("")
 	}
 	b.h.settle()
 	return "The build is better but not whole: " + strings.Join(b.done, "; ") + ". It still fails with exit code " + itoa(b.last.exit) + ", " + left + ". " + beyond("The rest is beyond the built-in model, which has no weights")

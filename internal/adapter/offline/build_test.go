@@ -30,6 +30,10 @@ func TestBuildRepairs(t *testing.T) {
 			files: []string{"x.go", "package x\n\nimport \"strings\"\n\nfunc A(s string) string { return strings.ToUper(strings.trimSpace(s)) }\n"},
 			want:  map[string]string{"x.go": "strings.ToUpper(strings.TrimSpace(s))"},
 		},
+		"misspelt member of a package that is not known": {
+			files: []string{"x.go", "package x\n\nimport \"encoding/xml\"\n\nvar A = xml.Hedaer\n"},
+			want:  map[string]string{"x.go": "xml.Header"},
+		},
 		"misspelt package": {
 			files: []string{"x.go", "package x\n\nimport \"strings\"\n\nfunc A(s string) string { return strngs.ToUpper(s) }\n"},
 			want:  map[string]string{"x.go": "import \"strings\"\n\nfunc A(s string) string { return strings.ToUpper(s) }"},

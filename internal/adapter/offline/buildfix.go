@@ -2,213 +2,315 @@ package offline
 
 import (
 	"go/ast"
+	"go/parser"
 	"go/token"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // This file turns compile errors into edits of source text.
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// offset returns the byte offset of a line and column (from 1, in bytes).
-func (s *source) offset(line, col int) int {
-	tf := s.fset.File(s.ast.Pos())
-	if line < 1 || line > tf.LineCount() {
-		return -1
-	}
-	return tf.Offset(tf.LineStart(line)) + max(col, 1) - 1
+// fix is one way to remove an error: new content of its file, and a description.
+type fix struct {
+	text  string
+	words string
+	note  string
 }
 
+// source is a parsed file of the module.
+type source struct {
+	path string // in the workspace
+	file string // in the module, as the compiler prints it
+	text string
+	fset *token.FileSet
+	ast  *ast.File
+}
+
+// fixes returns the ways to remove an error, likeliest first; nil if the error
+// cannot be repaired without knowing the intent.
+func (b *builder) fixes(e repair.BuildError) (*source, []fix, error) {
+	if outward(e.File) {
+		return nil, nil, nil // not the project's
+	}
+	f := &source{path: path.Join(b.dir, e.File), file: e.File, fset: token.NewFileSet()}
+	texts, err := known{b.h}.ReadAll([]string{f.path})
+	if err != nil {
+		return nil, nil, err
+	}
+	f.text = texts[f.path]
+	if f.ast, err = parser.ParseFile(f.fset, e.File, f.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return nil, nil, nil // the compiler names it
+	}
+	im := f.importAt(e.Line)
+	var fixes []fix
+	switch {
+	case im != nil && strings.HasSuffix(e.Msg, "and not used"):
+		fixes = f.dropImport(im)
+	case strings.HasPrefix(e.Msg, "declared and not used: "):
+		fixes = f.blank(e)
+	case im != nil && strings.Contains(e.Msg, strings.Trim(im.Path.Value, `"`)):
+		fixes, err = b.importPath(f, im)
+	case strings.Contains(e.Msg, "undefined") || strings.Contains(e.Msg, "unknown field ") || strings.Contains(e.Msg, " not exported by package "):
+		fixes, err = b.misspelt(f, e)
+	}
+	return f, fixes, err
+}
+
+// at returns the byte of a position.
 func (s *source) at(p token.Pos) int { return s.fset.Position(p).Offset }
 
 // splice returns the text with a range replaced.
-func (s *source) splice(from, to int, new string) string {
-	return s.text[:from] + new + s.text[to:]
+func (s *source) splice(from, to token.Pos, new string) string {
+	return s.text[:s.at(from)] + new + s.text[s.at(to):]
 }
 
-// ident finds the identifier at a position that has the given name.
-func (s *source) ident(e repair.BuildError, name string) *ast.Ident {
-	off := s.offset(e.Line, e.Col)
-	var best *ast.Ident
-	ast.Inspect(s.ast, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && id.Name == name {
-			at := s.at(id.Pos())
-			if at == off || best == nil && s.fset.Position(id.Pos()).Line == e.Line {
-				best = id
-			}
-		}
-		return true
-	})
-	return best
-}
-
-// nodesAt returns the nodes from the file down to a position.
-func (s *source) nodesAt(pos token.Pos) []ast.Node {
-	var out []ast.Node
+// identAt returns the nodes from the file down to the identifier that an error is about.
+func (s *source) identAt(e repair.BuildError) (around []ast.Node, id *ast.Ident) {
+	lines := s.fset.File(s.ast.Pos())
+	if e.Line < 1 || e.Line > lines.LineCount() {
+		return nil, nil
+	}
+	pos := lines.LineStart(e.Line) + token.Pos(max(e.Col, 1)-1)
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		if n == nil || pos < n.Pos() || pos >= n.End() {
 			return false
 		}
-		out = append(out, n)
+		around = append(around, n)
 		return true
 	})
-	return out
+	if len(around) > 0 {
+		id, _ = around[len(around)-1].(*ast.Ident)
+	}
+	return around, id
 }
 
-func only(s *source, text, words string) []fix {
-	return []fix{{files: map[string]string{s.path: text}, words: words}}
-}
-
-// dropImport removes an import that nothing uses.
-func (s *source) dropImport(e repair.BuildError) []fix {
-	for _, d := range s.ast.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.IMPORT {
-			continue
-		}
-		for _, sp := range g.Specs {
-			im := sp.(*ast.ImportSpec)
-			if s.fset.Position(im.Pos()).Line != e.Line {
-				continue
-			}
-			from, to := s.at(im.Pos()), s.at(im.End())
-			if len(g.Specs) == 1 {
-				from, to = s.at(g.Pos()), s.at(g.End())
-			}
-			from = strings.LastIndexByte(s.text[:from], '\n') + 1
-			if i := strings.IndexByte(s.text[to:], '\n'); i >= 0 {
-				to += i + 1
-			}
-			if len(g.Specs) == 1 && strings.HasPrefix(s.text[to:], "\n") {
-				to++
-			}
-			return only(s, s.splice(from, to, ""), "unused import "+im.Path.Value+" removed from "+s.file)
+// importAt returns the import on a line.
+func (s *source) importAt(line int) *ast.ImportSpec {
+	for _, im := range s.ast.Imports {
+		if s.fset.Position(im.Pos()).Line == line {
+			return im
 		}
 	}
 	return nil
 }
 
+// dropImport removes an import that nothing uses.
+func (s *source) dropImport(im *ast.ImportSpec) []fix {
+	from, to := s.at(im.Pos()), s.at(im.End())
+	for _, d := range s.ast.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && len(g.Specs) == 1 && g.Specs[0] == ast.Spec(im) {
+			from, to = s.at(g.Pos()), s.at(g.End())
+		}
+	}
+	from = strings.LastIndexByte(s.text[:from], '\n') + 1
+	_, rest, _ := strings.Cut(s.text[to:], "\n")
+	if strings.HasSuffix(s.text[:from], "\n\n") {
+		rest = strings.TrimPrefix(rest, "\n")
+	}
+	return []fix{{text: s.text[:from] + rest, words: "unused import " + im.Path.Value + " removed from " + s.file}}
+}
+
 // blank keeps what computes an unused variable: with `_ = x` after the statement that
 // declares it, or with `_` in its place where no statement can follow.
-func (s *source) blank(e repair.BuildError, name string) []fix {
-	id := s.ident(e, name)
+func (s *source) blank(e repair.BuildError) []fix {
+	around, id := s.identAt(e)
 	if id == nil {
 		return nil
 	}
-	out := []fix{}
+	var out []fix
 	add := func(text, words string) {
 		out = append(out, fix{
-			files: map[string]string{s.path: text}, words: "unused variable `" + name + "` at " + e.Where() + " " + words,
+			text: text, words: "unused variable `" + id.Name + "` at " + e.Where() + " " + words,
 			note: "I did not guess what the unused variable was for: please look.",
 		})
 	}
-	var st ast.Stmt
-	nodes := s.nodesAt(id.Pos())
-	for i, n := range nodes {
-		if x, ok := n.(ast.Stmt); ok {
-			st = x
-		}
-		if d, ok := n.(*ast.DeclStmt); ok || i > 0 && slices.Contains(repair.Statements(nodes[i-1]), st) {
-			if _, assigns := st.(*ast.AssignStmt); d != nil || assigns {
-				end := s.at(st.End())
-				add(s.splice(end, end, "\n"+repair.Indent(s.text, s.at(st.Pos()))+"_ = "+name), "kept with `_ = "+name+"`")
+	for i, n := range around[1:] {
+		switch st := n.(type) {
+		case *ast.DeclStmt, *ast.AssignStmt:
+			if slices.Contains(repair.Statements(around[i]), st.(ast.Stmt)) {
+				use := "_ = " + id.Name
+				add(s.splice(n.End(), n.End(), "\n"+repair.Indent(s.text, s.at(n.Pos()))+use), "kept with `"+use+"`")
 			}
 		}
 	}
-	from, to, tok := s.at(id.Pos()), s.at(id.End()), token.NoPos
-	switch x := st.(type) {
-	case *ast.AssignStmt:
-		if !slices.ContainsFunc(x.Lhs, func(l ast.Expr) bool { return l != id && !isBlank(l) }) {
-			tok = x.TokPos
-		}
-	case *ast.RangeStmt:
-		if x.Key == id && (x.Value == nil || isBlank(x.Value)) || x.Value == id && isBlank(x.Key) {
-			tok = x.TokPos
-		}
-	}
-	text := s.text
-	if tok.IsValid() {
-		text = text[:s.at(tok)] + "=" + text[s.at(tok)+2:]
-	}
-	add(text[:from]+"_"+text[to:], "made `_`")
+	// The compiler tells whether it is the only new variable of a :=.
+	text := s.splice(id.Pos(), id.End(), "_")
+	add(text, "made `_`")
+	at := s.at(id.Pos())
+	add(text[:at]+strings.Replace(text[at:], ":=", "=", 1), "made `_`")
 	return out
-}
-
-func isBlank(e ast.Expr) bool {
-	id, ok := e.(*ast.Ident)
-	return ok && id.Name == "_"
 }
 
 // addImport adds an import to the first import declaration, or makes one.
-func (s *source) addImport(p string) string {
+func (s *source) addImport(p string) fix {
 	q := strconv.Quote(p)
-	at := s.at(s.ast.Name.End())
-	text := s.splice(at, at, "\n\nimport "+q)
-	for _, d := range s.ast.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
-			from, to := s.at(g.Pos()), s.at(g.End())
-			if at = s.at(g.Lparen) + 1; g.Lparen.IsValid() {
-				text = s.splice(at, at, "\n\t"+q)
-			} else {
-				text = s.splice(from, to, "import (\n\t"+q+"\n\t"+strings.TrimSpace(s.text[from+len("import"):to])+"\n)")
-			}
-			break
+	text := s.splice(s.ast.Name.End(), s.ast.Name.End(), "\n\nimport "+q)
+	if len(s.ast.Imports) > 0 {
+		first := s.ast.Decls[0].(*ast.GenDecl) // imports stand first
+		if first.Lparen.IsValid() {
+			text = s.splice(first.Lparen+1, first.Lparen+1, "\n\t"+q)
+		} else {
+			text = s.splice(first.Specs[0].Pos(), first.End(), "(\n\t"+q+"\n\t"+s.text[s.at(first.Specs[0].Pos()):s.at(first.End())]+"\n)")
 		}
 	}
-	return repair.Formatted(s.text, text) // which also sorts the imports
+	// The formatter also sorts the imports.
+	return fix{text: repair.Formatted(s.text, text), words: "import of " + q + " added to " + s.file}
 }
 
-// imports returns the local name of each import and its path.
-func (s *source) imports() map[string]string {
-	out := map[string]string{}
-	for _, im := range s.ast.Imports {
-		p, err := strconv.Unquote(im.Path.Value)
+// declaration matches what go doc shows of a package.
+var declaration = lazyregexp.New(`(?m)^\s*(?:func|type|const|var) (\w+)`)
+
+// misspelt replaces a name that is not there by the nearest ones that may stand in its
+// place, or imports the package that it may mean.
+func (b *builder) misspelt(f *source, e repair.BuildError) ([]fix, error) {
+	around, id := f.identAt(e)
+	if id == nil {
+		return nil, nil
+	}
+	var out []fix
+	sel, isSel := around[len(around)-2].(*ast.SelectorExpr)
+	if isSel && sel.X == ast.Expr(id) {
+		paths, err := b.packagesNamed(id.Name, sel.Sel.Name)
 		if err != nil {
-			continue
+			return nil, err
 		}
-		name := baseName(p)
-		if im.Name != nil {
-			name = im.Name.Name
-		}
-		out[name] = p
-	}
-	return out
-}
-
-// baseName guesses a package's name from its import path.
-func baseName(p string) string {
-	b := path.Base(p)
-	if len(b) > 1 && b[0] == 'v' && strings.Trim(b[1:], "0123456789") == "" && strings.Contains(p, "/") {
-		b = path.Base(path.Dir(p))
-	}
-	return strings.TrimPrefix(b, "go-")
-}
-
-// importsAt reports whether an error is about an import that an import line of
-// the file names.
-func (s *source) importsAt(e repair.BuildError) bool {
-	for _, im := range s.ast.Imports {
-		if p, err := strconv.Unquote(im.Path.Value); err == nil && s.fset.Position(im.Pos()).Line == e.Line && strings.Contains(e.Msg, p) {
-			return true
+		for _, p := range paths {
+			x := f.addImport(p)
+			if len(paths) > 1 {
+				x.note = "More than one package has that name; the one that compiles was taken."
+			}
+			out = append(out, x)
 		}
 	}
-	return false
+	look, err := repair.LookAt(known{b.h}, b.dir, f.path)
+	if err != nil {
+		return nil, err
+	}
+	names, of := look.Names(f.at(id.Pos()))
+	if of != "" {
+		doc, _, err := b.h.Run(in(b.dir, "go doc -short "+shellsyntax.Quote(of)))
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range declaration().FindAllStringSubmatch(doc, -1) {
+			names = append(names, m[1])
+		}
+	}
+	for _, n := range nearest(id.Name, names) {
+		out = append(out, b.rename(f, e, id, n, isSel && sel.Sel == id))
+	}
+	return out, nil
 }
 
-// selected lists the identifiers that follow a dot.
-func (s *source) selected() map[*ast.Ident]bool {
-	out := map[*ast.Ident]bool{}
-	ast.Inspect(s.ast, func(n ast.Node) bool {
-		if x, ok := n.(*ast.SelectorExpr); ok {
-			out[x.Sel] = true
+// rename replaces an identifier at every place where the build complains of it
+// in the same words. The compiler reports one error a line, so all of the same
+// role on such a line are meant.
+func (b *builder) rename(f *source, e repair.BuildError, lead *ast.Ident, to string, member bool) fix {
+	lines, members := map[int]bool{}, map[*ast.Ident]bool{}
+	for _, x := range b.last.errs {
+		lines[x.Line] = lines[x.Line] || x.File == e.File && x.Msg == e.Msg
+	}
+	var text strings.Builder
+	from := 0
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.SelectorExpr:
+			members[x.Sel] = true
+		case *ast.Ident:
+			if x.Name == lead.Name && lines[f.fset.Position(x.Pos()).Line] && members[x] == member {
+				text.WriteString(f.text[from:f.at(x.Pos())] + to)
+				from = f.at(x.End())
+			}
 		}
 		return true
 	})
+	return fix{text: text.String() + f.text[from:], words: "`" + lead.Name + "` at " + e.Where() + " is now `" + to + "`, the nearest name there is"}
+}
+
+// known reads no file twice.
+type known struct{ *hands }
+
+func (k known) ReadAll(paths []string) (map[string]string, error) {
+	if _, err := k.hands.ReadAll(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, ok := k.seen[p]; return ok })); err != nil {
+		return nil, err
+	}
+	return k.seen, nil
+}
+
+// list returns the import paths of the module's packages, then those of the standard
+// library, asked for once.
+func (b *builder) list() ([]string, error) {
+	if b.listed == nil {
+		out, _, err := b.h.Run(in(b.dir, "go list -e ./... std"))
+		if err != nil {
+			return nil, err
+		}
+		b.listed = strings.Fields(out)
+	}
+	return b.listed, nil
+}
+
+// secondary are packages that share their name with one that is meant more often.
+var secondary = []string{"html/template", "text/scanner", "go/scanner", "go/version", "runtime/debug", "runtime/metrics", "math/rand/v2"}
+
+// packagesNamed lists the import paths whose package may be called name, the plain
+// choice first. The build decides.
+func (b *builder) packagesNamed(name, member string) ([]string, error) {
+	all, err := b.list()
+	if err != nil {
+		return nil, err
+	}
+	var out, more []string
+	for _, p := range all {
+		base := path.Base(p)
+		if v, err := strconv.Atoi(strings.TrimPrefix(base, "v")); err == nil && v > 1 {
+			base = path.Base(path.Dir(p))
+		}
+		switch {
+		case strings.TrimPrefix(base, "go-") != name:
+		case slices.Contains(secondary, p), strings.Contains(p, "internal/"), p == "crypto/rand" && member != "Read", p == "math/rand" && member == "Read":
+			more = append(more, p)
+		default:
+			out = append(out, p)
+		}
+	}
+	return append(out, more...), nil
+}
+
+// importPath repairs an import of a package that does not exist.
+func (b *builder) importPath(f *source, im *ast.ImportSpec) ([]fix, error) {
+	all, err := b.list()
+	if err != nil {
+		return nil, err
+	}
+	var out []fix
+	for _, p := range nearest(strings.Trim(im.Path.Value, `"`), all) {
+		q := strconv.Quote(p)
+		out = append(out, fix{text: f.splice(im.Path.Pos(), im.Path.End(), q), words: "import " + im.Path.Value + " in " + f.file + " is now " + q})
+	}
+	return out, nil
+}
+
+// nearest orders the names that a misspelt one may mean, nearest first. Names
+// given earlier win among equals, so callers put inner scopes first.
+func nearest(name string, names []string) []string {
+	distance := func(n string) int { return editdistance.Distance(strings.ToLower(name), strings.ToLower(n)) }
+	limit := 1 + min(len(name)/4, 1) + min(len(name)/9, 1)
+	var out []string
+	for _, n := range names {
+		d := distance(n)
+		near := d == 0 || d <= limit && d < max(len(name), len(n))-1 && max(len(name), len(n)) > 2 // x is not a misspelt y
+		if near && n != name && n != "_" && n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return distance(a) - distance(b) })
 	return out
 }

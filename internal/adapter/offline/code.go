@@ -10,9 +10,6 @@ import (
 
 // This file asks language servers, through the session's tools.
 
-// last returns the part of a qualified name after its last dot.
-func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
-
 // quickFixes are the beginnings of titles of fixes that follow from the code
 // alone. Others, such as those that invent a function, guess the intent.
 var quickFixes = []string{"Add import", "Delete import", "Remove import", "Remove variable", "Remove unused", "Remove unnecessary"}
@@ -41,18 +38,17 @@ func (b *builder) quickFix(e repair.BuildError) (bool, error) {
 			continue
 		}
 		now, err := b.h.Read(p)
+		b.h.seen[p] = before
 		if err != nil {
 			return false, err
 		}
-		b.h.seen[p] = before
 		b.h.changed(p, now)
 		after, err := b.check(nil)
-		if err != nil {
+		switch {
+		case err != nil:
 			return false, err
-		}
-		if better(b.last, after, e) {
-			b.last = after
-			b.done = append(b.done, "the language server's fix at "+e.Where()+": "+title)
+		case better(b.last, after, e):
+			b.last, b.done = after, append(b.done, "the language server's fix at "+e.Where()+": "+title)
 			return true, nil
 		}
 		if err := b.h.restore(p, before); err != nil {

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 )
@@ -26,14 +27,14 @@ func planFix(h *hands, parts []part) {
 	}
 	if len(parts) > 0 {
 		for _, t := range targets(dirs, parts) {
-			if fixModule(h, t) == fixWhole {
+			if fixModule(h, t) {
 				h.Say("`" + t.test() + "` passes with exit code 0.")
 			}
 		}
 		return
 	}
 	for _, dir := range dirs {
-		if fixModule(h, target{dir: dir}) != fixWhole {
+		if !fixModule(h, target{dir: dir}) {
 			return
 		}
 	}
@@ -46,56 +47,51 @@ type target struct {
 	only string // patterns of the go command; "" is all
 }
 
+func (t target) packages() string { return cmp.Or(t.only, "./...") }
+
 // test returns the command that tests it. A hanging test counts as failing
 // after a short time limit.
 func (t target) test() string {
-	return in(t.dir, "go test -timeout=60s "+(&builder{only: t.only}).packages())
+	return in(t.dir, "go test -timeout=60s "+t.packages())
 }
 
-// fixed is the result for a module.
-type fixed int
-
-const (
-	fixWhole fixed = iota // nothing was wrong
-	fixTold               // it was worked on, and reported
-)
-
-func fixModule(h *hands, t target) fixed {
-	b := &builder{h: h, dir: t.dir, only: t.only}
+// fixModule repairs a target, and reports it. whole: nothing was wrong, and nothing is
+// said.
+func fixModule(h *hands, t target) (whole bool) {
+	b := &builder{h: h, target: t}
 	state, err := b.fix()
 	if err != nil {
-		h.Say(b.stopped(err))
-		return fixTold
+		h.Say(stopWords(err) + h.takeBack())
+		return false
 	}
 	if state == buildBroken {
 		h.Say(b.report())
-		return fixTold
+		return false
 	}
 	h.settle()
 	command := t.test()
 	out, exit, err := h.Run(command)
-	if err != nil {
-		h.Say(strings.TrimSpace(b.report() + " " + stopWords(err)))
-		return fixTold
+	if state == buildFixed {
+		h.Say(b.report())
 	}
 	r := repair.ReadTests(out)
 	switch {
-	case exit == 0 && state == buildFixed:
-		h.Say(b.report() + fmt.Sprintf(" `%s` passes too: exit code 0, %s.", command, count(len(r.Passed), "package")))
-		return fixTold
-	case exit == 0:
-		return fixWhole
+	case err != nil:
+		h.Say(stopWords(err))
+	case exit != 0:
+		fixTests(h, t, r)
 	case state == buildFixed:
-		h.Say(b.report())
+		h.Say("`" + command + "` passes too: exit code 0, " + count(len(r.Passed), "package") + ".")
+	default:
+		return true
 	}
-	fixTests(h, t, r)
-	return fixTold
+	return false
 }
 
 // fixTests runs generate and validate, and reports the result.
 func fixTests(h *hands, t target, r repair.TestRun) {
 	if n := len(r.Failures); n > 0 {
-		h.Say("It builds, and " + count(n, "test") + " fail" + map[bool]string{true: "s"}[n == 1] + ": " + names(r.Failures) + ". I look for the cause.")
+		h.Say("It builds, and " + count(n, "test") + plural(n, " fails", " fail") + ": " + names(r.Failures) + ". I look for the cause.")
 	}
 	rep, err := repair.Tests(h, repair.Options{Dir: t.dir, Packages: strings.Fields(t.only)})
 	if err != nil {
@@ -103,7 +99,7 @@ func fixTests(h *hands, t target, r repair.TestRun) {
 		if !errors.Is(err, repair.ErrHands) {
 			words = "The repair could not start: " + err.Error() + "."
 		}
-		h.Say(words + " " + putBackWords(h.putBack()))
+		h.Say(words + h.takeBack())
 		return
 	}
 	switch rep.Outcome {
@@ -111,22 +107,17 @@ func fixTests(h *hands, t target, r repair.TestRun) {
 		h.settle()
 		h.Say(tellRepair(rep))
 	case repair.NothingFailing:
-		h.Say("Nothing fails any more: " + cmp.Or(rep.Why, "the tests pass now."))
+		h.Say("Nothing fails any more: the tests pass now.")
 	default:
-		left := h.putBack()
-		s := tellNoRepair(rep, r)
-		if len(left) > 0 {
-			s += " " + putBackWords(left)
-		}
-		h.Say(s)
+		h.Say(tellNoRepair(rep, r) + h.takeBack())
 	}
 }
 
 func names(fs []repair.Failure) string {
 	var out []string
 	for _, f := range fs {
-		if n := f.Name; n != "" && !slices.Contains(out, n) {
-			out = append(out, n)
+		if f.Name != "" && !slices.Contains(out, f.Name) {
+			out = append(out, f.Name)
 		}
 	}
 	if len(out) > 4 {
@@ -140,40 +131,24 @@ func names(fs []repair.Failure) string {
 func tellRepair(rep repair.Report) string {
 	var b strings.Builder
 	e := rep.Edit
-	where := fmt.Sprintf("%s:%d", e.Path, e.Line)
-	if e.Func != "" {
-		where = "`" + e.Func + "` (" + where + ")"
-	}
-	fmt.Fprintf(&b, "The likely cause is in %s: %s.\n\n```diff\n", where, cmp.Or(e.Operator, "one expression was wrong"))
-	for l := range strings.SplitSeq(strings.TrimRight(e.Old, "\n"), "\n") {
-		fmt.Fprintf(&b, "- %s\n", l)
-	}
-	for l := range strings.SplitSeq(strings.TrimRight(e.New, "\n"), "\n") {
-		fmt.Fprintf(&b, "+ %s\n", l)
+	fmt.Fprintf(&b, "The likely cause is in `%s` (%s:%d): %s.\n\n```diff\n", e.Func, e.Path, e.Line, e.Operator)
+	for _, side := range [][2]string{{"- ", e.Old}, {"+ ", e.New}} {
+		for l := range strings.SplitSeq(strings.TrimRight(side[1], "\n"), "\n") {
+			b.WriteString(side[0] + l + "\n")
+		}
 	}
 	fmt.Fprintf(&b, "```\n\nNow %s: `%s` ended with exit code %d. ", testWords(rep.Tests), rep.Command, rep.Exit)
-	others := 0
-	for _, p := range rep.Plausible {
-		if p != e {
-			others++
-		}
-	}
-	switch {
-	case others == 0:
+	others := slices.DeleteFunc(slices.Clone(rep.Plausible), func(p repair.Edit) bool { return p == e })
+	if len(others) == 0 {
 		fmt.Fprintf(&b, "Of %s tried it is the only one that passes.", count(rep.Tried, "candidate"))
-	default:
-		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.", count(rep.Tried, "candidate"), count(others, "other"), map[bool]string{true: "es"}[others == 1])
-		b.WriteString("\n\n```")
-		shown := 0
-		for _, p := range rep.Plausible {
-			if p == e || shown == 3 {
-				continue
+	} else {
+		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.\n\n```", count(rep.Tried, "candidate"), count(len(others), "other"), plural(len(others), "es", ""))
+		for i, p := range others {
+			if i == 3 {
+				fmt.Fprintf(&b, "\n  and %d more", len(others)-i)
+				break
 			}
-			shown++
 			fmt.Fprintf(&b, "\n  %s:%d  %s", p.Path, p.Line, firstLine(p.New))
-		}
-		if others > shown {
-			fmt.Fprintf(&b, "\n  and %d more", others-shown)
 		}
 		b.WriteString("\n```")
 	}
@@ -210,46 +185,36 @@ func tellDifferences(b *strings.Builder, rep repair.Report) {
 		outs := sortedKeys(by)
 		skip := sharedLead(outs)
 		for _, o := range outs {
-			shown := o
+			shown := strings.ToValidUTF8(o[skip:], "")
 			if skip > 0 {
-				shown = "…" + o[skip:]
+				shown = "…" + shown
 			}
 			fmt.Fprintf(b, "\n    %s  with  %s", clip(shown), clip(strings.Join(by[o], "  or  ")))
 		}
 	}
 }
 
-// sharedLead returns how many bytes long outputs may lose at their start, so
-// that the difference is visible: all but the last few common ones.
+// sharedLead returns how many bytes sorted outputs lose at their start, so that the
+// difference is visible: of a long common beginning, all but the end.
 func sharedLead(outs []string) int {
-	if len(outs) < 2 {
-		return 0
-	}
-	first, last := outs[0], outs[len(outs)-1] // sorted: these two differ first
+	first, last := outs[0], outs[len(outs)-1]
 	n := 0
-	for n < len(first) && n < len(last) && first[n] == last[n] {
+	for n < min(len(first), len(last)) && first[n] == last[n] {
 		n++
 	}
-	if n -= 40; n < 60 {
+	if n < 100 {
 		return 0
 	}
-	for n > 0 && !utf8.RuneStart(first[n]) {
-		n--
-	}
-	return n
+	return n - 40
 }
 
 func tellNoRepair(rep repair.Report, r repair.TestRun) string {
-	why := sentence(cmp.Or(rep.Why, "no small change made the tests pass"))
-	s := fmt.Sprintf("I could not repair this (%s): %s", rep.Outcome, why)
+	s := fmt.Sprintf("I could not repair this (%s): %s", rep.Outcome, sentence(rep.Why))
 	if rep.Tried > 0 {
 		s += fmt.Sprintf(" I tried %s and changed nothing in the end.", count(rep.Tried, "candidate"))
 	}
 	if len(r.Failures) > 0 {
-		s += " What fails: " + words(r.Failures[0])
-		if !strings.HasSuffix(s, ".") {
-			s += "."
-		}
+		s += " What fails: " + sentence(words(r.Failures[0]))
 	}
 	return s + " " + beyond("")
 }
@@ -257,27 +222,18 @@ func tellNoRepair(rep repair.Report, r repair.TestRun) string {
 func testWords(full []string) string {
 	var tests []string
 	for _, t := range full {
-		// As "import/path: TestName".
-		if pkg, name, ok := strings.Cut(t, ": "); ok {
-			t = name + " (" + pkg[strings.LastIndexByte(pkg, '/')+1:] + ")"
-		}
-		tests = append(tests, t)
+		pkg, name, _ := strings.Cut(t, ": ")
+		tests = append(tests, name+" ("+path.Base(pkg)+")")
 	}
-	switch n := len(tests); {
-	case n == 0:
-		return "the tests pass"
-	case n == 1:
-		return tests[0] + " passes, and so does all the rest"
-	case n <= 4:
-		return strings.Join(tests, ", ") + " pass, and so does all the rest"
-	default:
-		return strings.Join(tests[:3], ", ") + " and " + itoa(n-3) + " more pass, and so does all the rest"
+	s := strings.Join(tests[:min(len(tests), 4)], ", ")
+	if n := len(tests) - 3; n > 1 {
+		s = strings.Join(tests[:3], ", ") + " and " + itoa(n) + " more"
 	}
+	return s + plural(len(tests), " passes", " pass") + ", and so does all the rest"
 }
 
 func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s != "" && !strings.HasSuffix(s, ".") {
+	if s = strings.TrimSpace(s); !strings.HasSuffix(s, ".") {
 		s += "."
 	}
 	return upper(s)
@@ -290,3 +246,5 @@ func clip(s string) string {
 	}
 	return s
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -31,9 +31,6 @@ func (e *refused) Error() string {
 	return e.tool + ": " + strings.TrimPrefix(strings.TrimSpace(first), "error: ")
 }
 
-// errGone means that a file which was to be read is not there or not readable.
-var errGone = errors.New("cannot be read")
-
 // hands is how a plan acts: each method asks for a tool call and suspends the
 // plan until its result is there. It remembers the plan's changes, so that all
 // of them can be reverted. It implements repair.Hands.
@@ -92,31 +89,31 @@ func (h *hands) step(calls ...llm.Call) []llm.Result {
 	return out
 }
 
-func (h *hands) can(name string) error {
+// result asks for a call and returns its result. again: the call is repeated if a crash
+// lost its result, since it does no harm twice.
+func (h *hands) result(again bool, name string, args any) (llm.Result, error) {
 	if len(h.tools) > 0 && !slices.Contains(h.tools, name) {
-		return &refused{tool: name, text: "this session has no such tool"}
+		return llm.Result{}, &refused{tool: name, text: "this session has no such tool"}
 	}
-	return nil
+	r := h.step(call(name, args))[0]
+	if again && unknown(r) {
+		r = h.step(call(name, args))[0]
+	}
+	if r.Error {
+		return r, &refused{tool: name, text: r.Text}
+	}
+	return r, nil
 }
 
 func (h *hands) one(name string, args any) (string, error) {
-	if err := h.can(name); err != nil {
-		return "", err
-	}
-	r := h.step(call(name, args))[0]
-	if unknown(r) && (name == "read" || name == "glob" || name == "ls") {
-		r = h.step(call(name, args))[0] // a crash lost the result; reading again does no harm
-	}
-	if r.Error {
-		return r.Text, &refused{tool: name, text: r.Text}
-	}
-	return r.Text, nil
+	r, err := h.result(name == "read" || name == "glob" || name == "ls", name, args)
+	return r.Text, err
 }
 
 // Run runs a command line. A failing command is not an error: exit is its exit
 // code (124 if it was stopped at its time limit, 137 if it was killed).
 func (h *hands) Run(command string) (string, int, error) {
-	return h.command(call("bash", map[string]any{"command": withCd(command), "timeout": 300}))
+	return h.command("bash", map[string]any{"command": withCd(command), "timeout": 300})
 }
 
 // Overlay runs a go command on the workspace as if it had these files. It is
@@ -130,31 +127,19 @@ func (h *hands) Overlay(command string, files map[string]string) (string, int, e
 	for _, p := range sortedKeys(files) {
 		list = append(list, file{p, files[p]})
 	}
-	return h.command(call("go_overlay", map[string]any{"command": withCd(command), "timeout": 300, "with": list}))
+	return h.command("go_overlay", map[string]any{"command": withCd(command), "timeout": 300, "with": list})
 }
 
 // command makes a call that runs a command line.
-func (h *hands) command(c llm.Call) (string, int, error) {
-	if err := h.can(c.Name); err != nil {
-		return "", -1, err
-	}
-	var err error
-	r := h.step(c)[0]
-	if unknown(r) {
-		r = h.step(c)[0] // a crash took the result; a check may run twice
-	}
-	text := r.Text
-	if r.Error {
-		err = &refused{tool: c.Name, text: text}
-	}
-	out, exit, ok := splitExit(text)
-	if ok {
+func (h *hands) command(name string, args any) (string, int, error) {
+	r, err := h.result(true, name, args)
+	if out, exit, ok := splitExit(r.Text); ok {
 		return out, exit, nil
 	}
 	if err == nil {
-		err = &refused{tool: c.Name, text: "its result does not say how the command ended: " + lastLine(text)}
+		err = &refused{tool: name, text: "its result does not say how the command ended: " + lastLine(r.Text)}
 	}
-	return text, -1, err
+	return r.Text, -1, err
 }
 
 // withCd rewrites `go test -C DIR …` as `cd DIR && go test …`, the form that
@@ -170,24 +155,20 @@ func withCd(command string) string {
 // splitExit separates the exit line from a bash result. It is the last line,
 // but an engine may add a few notes after it.
 func splitExit(text string) (out string, exit int, ok bool) {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i := len(lines) - 1; i >= 0 && i >= len(lines)-6; i-- {
-		l := strings.TrimSpace(lines[i])
+	for rest, notes := strings.TrimRight(text, "\n"), 0; notes < 6 && rest != ""; notes++ {
+		at := strings.LastIndexByte(rest, '\n')
+		l := strings.TrimSpace(rest[at+1:])
+		rest = rest[:max(at, 0)]
+		code, ended := strings.CutPrefix(l, "exit code ")
+		n, err := strconv.Atoi(code)
 		switch {
-		case strings.HasPrefix(l, "exit code "):
-			n, err := strconv.Atoi(strings.TrimPrefix(l, "exit code "))
-			if err != nil {
-				continue
-			}
-			exit = n
+		case ended && err == nil:
+			return rest, n, true
 		case strings.HasPrefix(l, "stopped after "):
-			exit = 124
+			return rest, 124, true
 		case strings.HasPrefix(l, "killed by "):
-			exit = 137
-		default:
-			continue
+			return rest, 137, true
 		}
-		return strings.Join(lines[:i], "\n"), exit, true
 	}
 	return "", 0, false
 }
@@ -219,29 +200,27 @@ func (h *hands) Edit(path, old, new string) error {
 	if old == new {
 		return nil
 	}
-	for try := 0; ; try++ {
-		content, ok := h.seen[path]
-		if ok && strings.Count(content, old) == 1 {
-			break
-		}
-		if try > 0 {
-			return fmt.Errorf("%s: the text to replace is there %d times, not once", path, strings.Count(content, old))
-		}
+	if strings.Count(h.seen[path], old) != 1 {
 		if _, err := h.Read(path); err != nil {
 			return err
 		}
 	}
-	if text, err := h.one("edit", map[string]any{"path": path, "old": old, "new": new}); err != nil {
-		want := strings.Replace(h.seen[path], old, new, 1)
-		if !unknown(llm.Result{Text: text, Error: true}) {
+	if n := strings.Count(h.seen[path], old); n != 1 {
+		return fmt.Errorf("%s: the text to replace is there %d times, not once", path, n)
+	}
+	want := strings.Replace(h.seen[path], old, new, 1)
+	if r, err := h.result(false, "edit", map[string]any{"path": path, "old": old, "new": new}); err != nil {
+		if !unknown(r) {
 			return err
 		}
 		// The process died in this edit: the file tells whether it was made.
-		if now, rerr := h.Read(path); rerr != nil || now != want {
+		before := h.seen[path]
+		now, rerr := h.Read(path)
+		if h.seen[path] = before; rerr != nil || now != want {
 			return err
 		}
 	}
-	h.changed(path, strings.Replace(h.seen[path], old, new, 1))
+	h.changed(path, want)
 	return nil
 }
 
@@ -254,58 +233,47 @@ func (h *hands) Write(path, content string) error {
 	return nil
 }
 
-// note keeps a path's content from before its first change.
-func (h *hands) note(path string) {
+// changed notes a path's new content, and what it was before its first change.
+func (h *hands) changed(path, content string) {
 	before, known := h.seen[path]
 	if _, noted := h.origin[path]; !noted && known {
 		h.order = append(h.order, path)
 		h.origin[path] = before
 	}
-}
-
-func (h *hands) changed(path, content string) {
-	h.note(path)
 	h.seen[path] = content
 }
 
-// settle accepts what was changed so far: putBack will not touch it.
+// settle accepts what was changed so far: takeBack will not touch it.
 func (h *hands) settle() {
 	h.origin, h.order = map[string]string{}, nil
 }
 
-// putBack undoes every change since the last settle, newest file first. It
-// returns the files that it had to leave as they are.
-func (h *hands) putBack() (left []string) {
-	for i := len(h.order) - 1; i >= 0; i-- {
-		path := h.order[i]
+// takeBack undoes every change since the last settle, newest file first, and returns a
+// sentence about it.
+func (h *hands) takeBack() string {
+	if len(h.order) == 0 {
+		return ""
+	}
+	var left []string
+	for _, path := range slices.Backward(h.order) {
 		if err := h.restore(path, h.origin[path]); err != nil {
 			left = append(left, path)
 		}
 	}
 	h.settle()
-	return left
+	if len(left) > 0 {
+		return " I could not undo " + strings.Join(left, ", ") + ": a trial change of mine is still there."
+	}
+	return " What I had changed is undone."
 }
 
 func (h *hands) restore(path, want string) error {
-	have, there := h.seen[path]
-	if !there { // of unknown content since a call on it failed
-		var err error
-		if have, err = h.Read(path); err != nil {
-			return h.Write(path, want)
-		}
-	}
+	have := h.seen[path]
 	if have == want {
 		return nil
 	}
 	old, new := repair.Narrow(have, want)
 	return h.Edit(path, old, new)
-}
-
-func putBackWords(left []string) string {
-	if len(left) == 0 {
-		return "What I had changed is put back."
-	}
-	return "I could not put back " + strings.Join(left, ", ") + ": a trial change of mine is still there."
 }
 
 // unknown reports whether a call's result was lost in a crash.

@@ -8,8 +8,7 @@
 // It promises to be deterministic: the same messages give the same next calls, in the
 // same process or in another one. A plan is straight-line Go code that stops at each
 // call; the model replays it from the messages since the last prompt, and keeps the
-// stopped plan at hand so that going on costs the same at step 1,000 as at step 10. If
-// the messages do not match the plan (edited, compacted away), it reports that and
+// stopped plan at hand so that going on replays nothing. If the messages do not match the plan (edited, compacted away), it reports that and
 // starts over from the present workspace.
 //
 // It runs and explains commands, and repairs Go build errors and failing Go tests; for
@@ -19,12 +18,15 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"iter"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,16 +39,15 @@ import (
 const maxLive = 16
 
 // Model is the built-in model. It is safe for concurrent use by several
-// sessions. The zero value is not ready: use New.
+// sessions.
 type Model struct {
 	mu     sync.Mutex
-	live   map[string]*run // by the id of the first call that is waited for
-	order  []string        // the same ids, oldest first
+	live   []*run // oldest first
 	closed bool
 }
 
 // New makes a model. Close frees what its unfinished plans hold.
-func New() *Model { return &Model{live: map[string]*run{}} }
+func New() *Model { return &Model{} }
 
 // Info describes the built-in model: free of charge, in this process. The
 // window is larger than any session, since a plan keeps what it needs.
@@ -57,7 +58,6 @@ func Info() llm.Info {
 	}
 }
 
-// Info implements llm.Model.
 func (m *Model) Info() llm.Info { return Info() }
 
 // Close drops the plans that wait for results. A later Stream still works, by
@@ -65,7 +65,7 @@ func (m *Model) Info() llm.Info { return Info() }
 func (m *Model) Close() error {
 	m.mu.Lock()
 	live := m.live
-	m.live, m.order, m.closed = map[string]*run{}, nil, true
+	m.live, m.closed = nil, true
 	m.mu.Unlock()
 	for _, r := range live {
 		r.stop()
@@ -73,7 +73,6 @@ func (m *Model) Close() error {
 	return nil
 }
 
-// Stream implements llm.Model.
 func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		co, err := m.advance(ctx, r)
@@ -84,23 +83,16 @@ func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta,
 		a := co.pending
 		calls := co.calls()
 		m.keep(co)
-		for _, piece := range pieces(a.text) {
-			if ctx.Err() != nil {
-				yield(llm.Delta{}, fault.NewCancellation(context.Cause(ctx)))
-				return
-			}
-			if !yield(llm.Delta{Kind: llm.DeltaText, Text: piece}, nil) {
-				return
-			}
-		}
 		msg := llm.Message{Role: llm.Assistant}
 		if a.text != "" {
+			if !yield(llm.Delta{Kind: llm.DeltaText, Text: a.text}, nil) {
+				return
+			}
 			msg.Parts = append(msg.Parts, llm.TextPart(a.text))
 		}
 		stop, finish := llm.StopEnd, "end"
-		for i := range calls {
+		for i, c := range calls {
 			stop, finish = llm.StopCalls, "calls"
-			c := calls[i]
 			msg.Parts = append(msg.Parts, llm.Part{Kind: llm.CallPart, Call: &c})
 			if !yield(llm.Delta{Kind: llm.DeltaCall, Index: i, ID: c.ID, Name: c.Name, Text: string(c.Args)}, nil) {
 				return
@@ -126,21 +118,17 @@ func (m *Model) advance(ctx context.Context, r *llm.Request) (*run, error) {
 	if ctx.Err() != nil {
 		return nil, fault.NewCancellation(context.Cause(ctx))
 	}
-	// The usual case looks at the end of the conversation only.
-	if last, ok := lastStep(r.Messages); ok {
-		if co := m.take(last.calls[0].ID); co != nil {
-			if co.fits(last.calls) {
-				co.feed(last.results)
-				return co, nil
-			}
-			co.stop()
-		}
-	}
 	at := lastPrompt(r.Messages)
 	if at < 0 {
 		return nil, fault.NewLLM("the built-in model was sent a conversation without a prompt")
 	}
 	steps := stepsOf(r.Messages[at+1:])
+	if n := len(steps) - 1; n >= 0 && len(steps[n].calls) > 0 {
+		if co := m.take(steps[n].calls); co != nil {
+			co.feed(steps[n].results)
+			return co, nil
+		}
+	}
 	earlier := r.Messages[:firstOf(r.Messages, at)]
 	job := job{prompt: promptText(r.Messages, at), tools: r.Head.Tools}
 	for n := lastPrompt(earlier); n >= 0 && goOn(job.prompt); n = lastPrompt(earlier) {
@@ -161,84 +149,41 @@ func (m *Model) advance(ctx context.Context, r *llm.Request) (*run, error) {
 			co.stop()
 			job.restart = true
 			co = start(job, hash(seed, "restart", itoa(i)))
-			if !co.fits(s.calls) {
-				continue
-			}
 		}
-		co.feed(s.results)
+		if co.fits(s.calls) {
+			co.feed(s.results)
+		}
 	}
 	return co, nil
 }
 
-// take removes and returns the plan that waits for the call id.
-func (m *Model) take(id string) *run {
+// take removes and returns the plan that waits for the results of these very calls.
+func (m *Model) take(calls []llm.Call) *run {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	co := m.live[id]
-	if co != nil {
-		m.forget(id)
+	for i, co := range m.live {
+		if co.calls()[0].ID == calls[0].ID && co.fits(calls) {
+			m.live = slices.Delete(m.live, i, i+1)
+			return co
+		}
 	}
-	return co
+	return nil
 }
 
-// keep puts a plan aside until its results come; a finished one is dropped.
+// keep puts a plan aside until its results come. A finished one is dropped, as is the
+// oldest of too many.
 func (m *Model) keep(co *run) {
-	calls := co.calls()
-	if len(calls) == 0 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed || len(co.pending.calls) == 0 {
 		co.stop()
 		return
 	}
-	var drop []*run
-	m.mu.Lock()
-	if m.closed {
-		drop = append(drop, co)
-	} else {
-		id := calls[0].ID
-		if old := m.live[id]; old != nil {
-			drop = append(drop, old)
-			m.forget(id)
-		}
-		m.live[id] = co
-		m.order = append(m.order, id)
-		for len(m.order) > maxLive {
-			drop = append(drop, m.live[m.order[0]])
-			m.forget(m.order[0])
-		}
+	m.live = append(m.live, co)
+	if len(m.live) > maxLive {
+		m.live[0].stop()
+		m.live = slices.Delete(m.live, 0, 1)
 	}
-	m.mu.Unlock()
-	for _, d := range drop {
-		d.stop()
-	}
-}
-
-func (m *Model) forget(id string) {
-	delete(m.live, id)
-	for i, o := range m.order {
-		if o == id {
-			m.order = append(m.order[:i], m.order[i+1:]...)
-			return
-		}
-	}
-}
-
-// pieces cuts a text into at most eight parts at line or word ends, so that a
-// screen shows it as it shows any model's.
-func pieces(s string) []string {
-	size := max(40, len(s)/8+1)
-	var out []string
-	for len(s) > size {
-		cut := strings.IndexAny(s[size:], " \n")
-		if cut < 0 {
-			break
-		}
-		cut += size + 1
-		out = append(out, s[:cut])
-		s = s[cut:]
-	}
-	if s != "" {
-		out = append(out, s)
-	}
-	return out
 }
 
 func hash(parts ...string) string {
@@ -269,35 +214,17 @@ func stepsOf(ms []llm.Message) []step {
 			out = append(out, s)
 		case llm.Tool:
 			for _, p := range msg.Parts {
-				if p.Kind == llm.Output && p.Result != nil && len(out) > 0 {
-					out[len(out)-1].set(*p.Result)
+				if p.Kind != llm.Output || p.Result == nil || len(out) == 0 {
+					continue
+				}
+				results := out[len(out)-1].results
+				if i := slices.IndexFunc(results, func(r llm.Result) bool { return r.ID == p.Result.ID }); i >= 0 {
+					results[i] = *p.Result
 				}
 			}
 		}
 	}
 	return out
-}
-
-func (s *step) set(r llm.Result) {
-	for i := range s.results {
-		if s.results[i].ID == r.ID {
-			s.results[i] = r
-		}
-	}
-}
-
-// lastStep returns the reply with calls whose results end the conversation.
-func lastStep(ms []llm.Message) (step, bool) {
-	for i := len(ms) - 1; i >= 0; i-- {
-		switch {
-		case ms[i].Role == llm.Assistant:
-			s := stepsOf(ms[i:])[0]
-			return s, len(s.calls) > 0
-		case ms[i].Role == llm.User && !isNote(ms[i]) || i == 0:
-			return step{}, false
-		}
-	}
-	return step{}, false
 }
 
 // lastPrompt returns the index of the last message of a person, or of someone in their
@@ -346,28 +273,20 @@ func wrapped(s string) bool {
 // something, otherwise the first that is not a note.
 func promptText(ms []llm.Message, at int) string {
 	first := ""
-	for i := firstOf(ms, at); i <= at; i++ {
-		if isNote(ms[i]) {
-			continue
-		}
+	for _, msg := range ms[firstOf(ms, at) : at+1] {
 		var out []string
-		for _, p := range ms[i].Parts {
-			if p.Kind == llm.Text && !wrapped(p.Text) {
+		for _, p := range msg.Parts {
+			if p.Kind == llm.Text && !wrapped(p.Text) && !isNote(msg) {
 				out = append(out, p.Text)
 			}
 		}
 		text := strings.TrimSpace(strings.Join(out, "\n"))
-		if understand(text).kind != intentNone {
+		if text != "" && understand(text).kind != intentNone {
 			return text
 		}
-		if first == "" {
-			first = text
-		}
+		first = cmp.Or(first, text)
 	}
-	if first == "" {
-		return strings.TrimSpace(ms[at].Text())
-	}
-	return first
+	return cmp.Or(first, strings.TrimSpace(ms[at].Text()))
 }
 
 var errStopped = errors.New("plan stopped")
@@ -380,7 +299,5 @@ func sameArgs(a, b json.RawMessage) bool {
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		return false
 	}
-	ax, _ := json.Marshal(x) // maps are written in key order
-	ay, _ := json.Marshal(y)
-	return string(ax) == string(ay)
+	return reflect.DeepEqual(x, y)
 }

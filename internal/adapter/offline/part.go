@@ -15,8 +15,14 @@ import (
 // part is packages of a project: a pattern of the go command, from a folder.
 type part struct{ dir, pattern string }
 
-// patternForm matches a package pattern or a folder.
-var patternForm = lazyregexp.New(`^[A-Za-z0-9_.\-/]+$`)
+var (
+	// patternForm matches a package pattern or a folder.
+	patternForm = lazyregexp.New(`^[A-Za-z0-9_.\-/]+$`)
+	// named matches a package in a prompt, with the end of the sentence.
+	named = lazyregexp.New("(?:^|[\\s\"'`(])(\\./[A-Za-z0-9_.\\-/]+)")
+	// goCheck matches a command line of the go tool that looks at packages.
+	goCheck = lazyregexp.New(`^(?:cd (\S+) && )?go (?:-C (\S+) )?(?:test|vet|build)\b(.*)$`)
+)
 
 // partsOf returns what a prompt limits the work to, nil where it is the whole
 // project: what the acceptance checks of a worker's task test, else the packages
@@ -33,12 +39,12 @@ func partsOf(prompt string, task swarm.TaskPrompt) []part {
 	if task.Accept != nil {
 		return parts
 	}
-	for _, t := range tokens(prompt) {
-		p := t.text
-		if strings.HasSuffix(p, "/..") {
-			p += "." // which was taken for the end of the sentence
+	for _, m := range named().FindAllStringSubmatch(prompt, -1) {
+		p := m[1]
+		if !strings.HasSuffix(p, "/...") {
+			p = strings.TrimSuffix(p, ".")
 		}
-		if strings.HasPrefix(p, "./") && p != "./..." && patternForm().MatchString(p) && !outward(p) && path.Ext(strings.TrimSuffix(p, "/...")) == "" {
+		if p != "./..." && !outward(p) && path.Ext(strings.TrimSuffix(p, "/...")) == "" {
 			parts = append(parts, part{pattern: p})
 		}
 	}
@@ -48,50 +54,32 @@ func partsOf(prompt string, task swarm.TaskPrompt) []part {
 // tested returns the packages that a command line of the go tool names. known is false
 // if the line may look at the whole project. Another program's line has no parts.
 func tested(line string) (parts []part, known bool) {
-	words := strings.Fields(line)
-	dir := ""
-	if len(words) > 3 && words[0] == "cd" && words[2] == "&&" {
-		dir, words = words[1], words[3:]
-	}
-	if len(words) < 2 || words[0] != "go" {
+	m := goCheck().FindStringSubmatch(line)
+	if m == nil {
 		return nil, true
 	}
-	words = words[1:]
-	takeDir := func() {
-		if len(words) > 1 && words[0] == "-C" {
-			dir, words = path.Join(dir, words[1]), words[2:]
-		}
-	}
-	takeDir()
-	if len(words) == 0 || !slices.Contains([]string{"test", "vet", "build"}, words[0]) {
-		return nil, true
-	}
-	words = words[1:]
-	takeDir()
+	dir, last := path.Join(m[1], m[2]), ""
+	words, _, _ := strings.Cut(m[3], " -args")
 	var patterns []string
-	for i := 0; i < len(words); i++ {
-		switch w := words[i]; {
-		case w == "-args" || w == "--args":
-			i = len(words)
+	for _, w := range strings.Fields(words) {
+		local := w == "." || strings.HasPrefix(w, "./")
+		switch {
+		case last == "-C":
+			dir = path.Join(dir, w)
 		case strings.HasPrefix(w, "-"):
-			if flag := strings.TrimLeft(w, "-"); !strings.Contains(flag, "=") && !slices.Contains([]string{"race", "v", "short", "cover", "failfast", "json", "x", "n", "a", "msan", "asan", "trimpath", "benchmem", "fullpath"}, flag) {
-				i++ // its value
-			}
-		default:
+		case !local && (!strings.HasPrefix(last, "-") || strings.Contains(last, "=")):
+			return nil, false // an import path, or more than a check
+		case local:
 			patterns = append(patterns, w)
 		}
+		last = w
 	}
 	if len(patterns) == 0 {
 		patterns = []string{"."}
 	}
-	for _, p := range append(patterns, dir) {
-		if p != "" && (!patternForm().MatchString(p) || outward(p)) {
-			return nil, false
-		}
-	}
 	for _, p := range patterns {
-		if p != "." && !strings.HasPrefix(p, "./") || p == "./..." && dir == "" {
-			return nil, false // an import path, or all
+		if p == "./..." && dir == "" || !patternForm().MatchString(dir+p) || outward(dir) || outward(p) {
+			return nil, false
 		}
 		parts = append(parts, part{dir: dir, pattern: p})
 	}

@@ -43,11 +43,6 @@ type run struct {
 func start(j job, seed string) *run {
 	r := &run{chain: seed}
 	r.pull, r.stop = iter.Pull(func(yield func(ask) bool) {
-		defer func() {
-			if v := recover(); v != nil && v != errStopped {
-				panic(v)
-			}
-		}()
 		h := newHands(j.tools, func(a ask) []llm.Result {
 			if !yield(a) {
 				panic(errStopped) // unwinds the plan: nobody waits for it any more
@@ -115,15 +110,9 @@ func call(name string, args any) llm.Call {
 // change in the files.
 func contained(h *hands, plan func()) {
 	defer func() {
-		v := recover()
-		if v == nil {
-			return
+		if v := recover(); v != nil && v != errStopped {
+			h.Say(fmt.Sprintf("The built-in model stopped at a mistake of its own (%v).", v) + h.takeBack())
 		}
-		if v == errStopped {
-			panic(v)
-		}
-		left := h.putBack()
-		h.Say(fmt.Sprintf("The built-in model stopped at a mistake of its own (%v). %s", v, putBackWords(left)))
 	}()
 	plan()
 }

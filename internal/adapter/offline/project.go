@@ -31,11 +31,7 @@ func modules(h *hands) ([]string, error) {
 		if path.Base(f) != "go.mod" || skipped(f) {
 			continue
 		}
-		d := path.Dir(f)
-		if d == "." {
-			d = ""
-		}
-		dirs = append(dirs, d)
+		dirs = append(dirs, path.Dir("/" + f)[1:])
 	}
 	slices.Sort(dirs)
 	return dirs, nil
@@ -43,13 +39,7 @@ func modules(h *hands) ([]string, error) {
 
 // skipped: a path that is not the project's own code.
 func skipped(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		switch part {
-		case "vendor", "testdata", "node_modules", ".git":
-			return true
-		}
-	}
-	return false
+	return has(strings.Split(p, "/"), "vendor testdata node_modules .git")
 }
 
 // errNoGo is the error of a go command without a toolchain.
@@ -69,11 +59,7 @@ func stopWords(err error) string {
 	if errors.Is(err, errNoGo) {
 		return upper(errNoGo.Error()) + "."
 	}
-	s := err.Error()
-	if !strings.HasSuffix(s, ".") {
-		s += "."
-	}
-	return "I stopped, since a call did not go through. " + s
+	return "I stopped, since a call did not go through. " + strings.TrimSuffix(err.Error(), ".") + "."
 }
 
 // detectTests finds the command that tests this project.
@@ -82,21 +68,15 @@ func detectTests(h *hands, build bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(dirs) > 0 && build {
+		return in(dirs[0], "go build -o /dev/null ./..."), nil
+	}
 	if len(dirs) > 0 {
-		if build {
-			return in(dirs[0], "go build -o /dev/null ./..."), nil
-		}
 		return in(dirs[0], "go test ./..."), nil
 	}
-	listing, err := h.one("ls", map[string]any{})
+	there, err := h.List("*")
 	if err != nil {
 		return "", err
-	}
-	there := map[string]bool{}
-	for l := range strings.SplitSeq(listing, "\n") {
-		for _, w := range strings.Fields(l) {
-			there[strings.TrimSuffix(w, "/")] = true
-		}
 	}
 	for _, k := range []struct{ file, test, build string }{
 		{"Cargo.toml", "cargo test", "cargo build"},
@@ -106,12 +86,13 @@ func detectTests(h *hands, build bool) (string, error) {
 		{"setup.py", "python3 -m pytest", ""},
 		{"Makefile", "make test", "make"},
 	} {
-		if there[k.file] {
-			if build {
-				return k.build, nil
-			}
-			return k.test, nil
+		if !slices.Contains(there, k.file) {
+			continue
 		}
+		if build {
+			return k.build, nil
+		}
+		return k.test, nil
 	}
 	return "", nil
 }

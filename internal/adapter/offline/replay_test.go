@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // No plan may stay behind when its model is closed.
@@ -34,10 +35,7 @@ func conversation(t *testing.T) []llm.Message {
 
 func encode(t *testing.T, m llm.Message) string {
 	t.Helper()
-	b, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(m))(t)
 	return string(b)
 }
 
@@ -283,7 +281,7 @@ func TestDenied(t *testing.T) {
 		return ""
 	}
 	_, last = r.do("fix the build")
-	contains(t, last, "did not go through", "put back")
+	contains(t, last, "did not go through", "undone")
 	same(t, before, r.tree())
 }
 
@@ -353,7 +351,7 @@ func TestPanicIsContained(t *testing.T) {
 		}
 		panic("oh")
 	})
-	contains(t, h.text.String(), "mistake of its own", "oh", "put back")
+	contains(t, h.text.String(), "mistake of its own", "oh", "undone")
 	if r.get("a.txt") != "one\n" {
 		t.Error(r.get("a.txt"))
 	}

@@ -1,10 +1,12 @@
 package offline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // planRun runs a command and explains its outcome.
@@ -47,11 +49,10 @@ func explain(command, out string, exit int) string {
 		for _, p := range r.Unbuilt {
 			say("\n%s does not compile.", p)
 		}
-		for i, e := range repair.ReadBuild(out, false) {
-			if len(r.Unbuilt) == 0 || i == 3 {
-				break
+		if errs := repair.ReadBuild(out, false); len(r.Unbuilt) > 0 {
+			for _, e := range errs[:min(len(errs), 3)] {
+				say("\n  %s: %s", e.Where(), e.Msg)
 			}
-			say("\n  %s: %s", e.Where(), e.Msg)
 		}
 		for i, f := range r.Failures {
 			if i == 8 {
@@ -65,66 +66,57 @@ func explain(command, out string, exit int) string {
 		}
 	case exit == 0:
 		say("`%s` succeeded, exit code 0.", command)
-		if t := tail(out, 12); t != "" {
-			say(" It printed:\n%s", t)
-		} else {
+		if strings.TrimSpace(out) == "" {
 			say(" It printed nothing.")
+		} else {
+			say(" It printed:\n%s", tail(out, 12))
 		}
 	case exit == 124:
 		say("`%s` did not end in time and was stopped.", command)
 	default:
 		say("`%s` failed with exit code %d.", command, exit)
-		if errs := repair.ReadBuild(out, false); len(errs) > 0 {
+		errs := repair.ReadBuild(out, false)
+		l := strings.TrimSpace(errorLine().FindString(out))
+		switch {
+		case len(errs) > 0:
 			say(" The first error: %s: %s", errs[0].Where(), errs[0].Msg)
 			if len(errs) > 1 {
 				say(" (and %d more)", len(errs)-1)
 			}
-		} else if l := errorLine(out); l != "" {
+		case l != "":
 			say(" The first error line: %s", l)
-		} else if t := tail(out, 6); t != "" {
-			say(" The end of its output:\n%s", t)
+		case strings.TrimSpace(out) != "":
+			say(" The end of its output:\n%s", tail(out, 6))
 		}
 	}
 	return b.String()
 }
 
 func words(f repair.Failure) string {
-	name := f.Name
-	if name == "" {
-		name = "A test"
-	}
-	s := name + " in " + f.Pkg
+	s := cmp.Or(f.Name, "A test") + " in " + f.Pkg
 	switch {
 	case f.Panicked:
-		s += " panicked: " + f.Said
+		return s + " panicked: " + f.Said
 	case f.Said != "":
-		s += " failed at " + f.Where + ": " + f.Said
-	default:
-		s += " failed."
+		return s + " failed at " + f.Where + ": " + f.Said
 	}
-	return s
+	return s + " failed."
 }
 
-func count(n int, what string) string {
+func count(n int, what string) string { return itoa(n) + " " + what + plural(n, "", "s") }
+
+func plural(n int, one, more string) string {
 	if n == 1 {
-		return "1 " + what
+		return one
 	}
-	return itoa(n) + " " + what + "s"
+	return more
 }
 
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
+func upper(s string) string { return strings.ToUpper(s[:min(len(s), 1)]) + s[min(len(s), 1):] }
 
 // tail returns the last n lines, indented, without blank lines at the end.
 func tail(out string, n int) string {
-	lines := strings.Split(strings.TrimRight(out, "\n \t"), "\n")
-	if len(lines) == 1 && strings.TrimSpace(lines[0]) == "" {
-		return ""
-	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
 	cut := ""
 	if len(lines) > n {
 		cut = fmt.Sprintf("  (%d lines before)\n", len(lines)-n)
@@ -133,13 +125,5 @@ func tail(out string, n int) string {
 	return cut + "  " + strings.Join(lines, "\n  ")
 }
 
-// errorLine returns the first line that mentions an error.
-func errorLine(out string) string {
-	for l := range strings.SplitSeq(out, "\n") {
-		low := strings.ToLower(l)
-		if strings.Contains(low, "error") || strings.Contains(low, "fatal") || strings.Contains(low, "panic") || strings.Contains(low, "not found") || strings.Contains(low, "no such file") || strings.Contains(low, "assert") {
-			return strings.TrimSpace(l)
-		}
-	}
-	return ""
-}
+// errorLine matches the first line that mentions an error.
+var errorLine = lazyregexp.New(`(?im)^.*(?:error|fatal|panic|not found|no such file|assert).*$`)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // This file is a small executor: it runs the calls of the built-in model on
@@ -225,23 +226,17 @@ var goHead = regexp.MustCompile(`^(cd \S+ && )?go (test|vet|build)( -C ('[^']*'|
 // overlay runs a go command with files laid over the workspace.
 func (r *runner) overlay(command string, with []struct{ Path, Content string }) string {
 	dir, replace := filepath.Join(r.t.TempDir(), "pawl-overlay-1"), map[string]string{}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.Mkdir(dir, 0o755))
 	for i, f := range with {
 		to := filepath.Join(dir, fmt.Sprint(i)+".go")
-		if err := os.WriteFile(to, []byte(f.Content), 0o644); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Write(r.t, to, f.Content)
 		replace[filepath.Join(r.dir, f.Path)] = to
 	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "overlay.json"), list, 0o644)
 	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	head := goHead.FindString(command)
 	return r.bash(head + " -overlay=" + filepath.Join(dir, "overlay.json") + command[len(head):])
 }
@@ -250,21 +245,15 @@ func (r *runner) overlay(command string, with []struct{ Path, Content string }) 
 func (r *runner) put(pairs ...string) *runner {
 	for i := 0; i < len(pairs); i += 2 {
 		p := filepath.Join(r.dir, pairs[i])
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(pairs[i+1]), 0o644); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, os.MkdirAll(filepath.Dir(p), 0o755))
+		must.Write(r.t, p, pairs[i+1])
 	}
 	return r
 }
 
 func (r *runner) get(name string) string {
 	data, err := os.ReadFile(filepath.Join(r.dir, name))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	return string(data)
 }
 
@@ -287,9 +276,7 @@ func ask1(t testing.TB, m *Model, ms []llm.Message) llm.Reply {
 	var reply *llm.Reply
 	text := ""
 	for d, err := range m.Stream(context.Background(), &llm.Request{Messages: ms}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if d.Kind == llm.DeltaText {
 			text += d.Text
 		}

@@ -6,25 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func put(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	for i := 0; i < len(files); i += 2 {
 		name := filepath.Join(dir, files[i])
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(files[i+1]), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(files[i+1]), 0o600)))
 	}
 }
 
 // SPEC 13.3: a copy has the files as they were, and nothing in it leads back to the
 // folder's own files; the packages that are installed in it are read where they are.
 func TestCopy(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	put(t, dir, "a/changed.go", "new", "a/same.go", "same", "new/new.go", "new", ".git/HEAD", "ref", "run.sh", "new",
 		"node_modules/dep/x.js", "dep", "node_modules/@own/dep/x.js", "dep", "packages/p/x.js", "new")
 	if err := errors.Join(
@@ -35,13 +32,10 @@ func TestCopy(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(t.Context(), dir, t.TempDir(), []File{
+	c := must.Get(New(t.Context(), dir, t.TempDir(), []File{
 		{Path: "a/changed.go", Data: []byte("old")}, {Path: "new/new.go", Gone: true}, {Path: "gone/deep.go", Data: []byte("old")},
 		{Path: "packages/p/x.js", Data: []byte("old")}, {Path: "run.sh", Data: []byte("old"), Mode: 0o755}, {Path: "link", Data: []byte(dir + "/a/changed.go"), Mode: fs.ModeSymlink},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for name, want := range map[string]string{
 		"a/changed.go": "old", "a/same.go": "same", "gone/deep.go": "old", "relative": "old", "absolute": "old", "link": "old", "run.sh": "old",
 		"node_modules/dep/x.js": "dep", "node_modules/@own/dep/x.js": "dep", "node_modules/p/x.js": "old", "node_modules/@own/p/x.js": "old",
@@ -73,9 +67,7 @@ func TestCopy(t *testing.T) {
 func TestCopyStaysInside(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
 	put(t, dir, "x", "x")
-	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(dir, "out")))
 	for _, p := range []string{"../y", "/etc/y", "out/y"} {
 		if _, err := New(t.Context(), dir, temp, []File{{Path: p, Data: []byte("y")}}); err == nil {
 			t.Errorf("%s was written", p)

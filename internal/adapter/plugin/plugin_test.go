@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -40,9 +41,7 @@ func newWorld(t *testing.T) *world {
 		}
 		return ""
 	}}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(home, 0o700))
 	w.run("", "init", "--quiet", "--template=", "--initial-branch=main", w.repo)
 	return w
 }
@@ -75,9 +74,7 @@ func (w *world) commit(files ...string) string {
 			perm = 0o700
 		}
 		at := filepath.Join(w.repo, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(files[i+1]), perm), os.Chmod(at, perm)); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(files[i+1]), perm), os.Chmod(at, perm)))
 	}
 	w.run("", "add", "-A")
 	w.run("", "commit", "--quiet", "--allow-empty", "-m", "x")
@@ -91,13 +88,9 @@ func (w *world) fetch(ref, name string) (*Fetched, error) {
 func (w *world) add(ref, name string) Plugin {
 	w.t.Helper()
 	f, err := w.fetch(ref, name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	p, err := w.store.Install(f, time.Unix(1000, 0))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	return p
 }
 
@@ -137,10 +130,7 @@ func TestInstall(t *testing.T) {
 	if got := strings.Join(p.Changes(f), ", "); got != "+ README.md, ~ check.sh" {
 		t.Error(got)
 	}
-	next, err := f.Set()
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := must.Get(f.Set())(t)
 	e := trust.Accept("p", "p", time.Unix(0, 0), true, s.All())
 	v := trust.Judge(&e, "p", next.All())
 	if asks := v.Asks(); len(asks) != 2 || !strings.Contains(strings.Join(asks[0].Difference(), "\n"), "+ check.sh: rm -rf /") {
@@ -171,40 +161,27 @@ func TestEveryFileCounts(t *testing.T) {
 	w := newWorld(t)
 	w.commit(manifestFile, manifest, "hooks/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "sh $X"}]}]}}`, "lib/a.py", "1", "package.json", `{"version": "1"}`, "skills/s/SKILL.md", "x")
 	p := w.add("", "")
-	was, err := p.Set()
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(p.Set())(t)
 	for _, name := range []string{"lib/a.py", "package.json", "skills/s/SKILL.md", "new.sh"} {
 		at := filepath.Join(p.Root, name)
 		old, had := os.ReadFile(at)
-		if err := os.WriteFile(at, []byte("other"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, at, "other")
 		if is, err := p.Set(); err != nil || is.HookParts[0].Hash == was.HookParts[0].Hash {
 			t.Errorf("%s changed and nothing else: %v", name, err)
 		}
-		if err := os.Remove(at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(at))
 		if had == nil {
-			if err := os.WriteFile(at, old, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(at, old, 0o600))
 		}
 	}
 	if is, err := p.Set(); err != nil || is.HookParts[0].Hash != was.HookParts[0].Hash {
 		t.Errorf("it is as it was: %v", err)
 	}
-	if err := os.Chmod(filepath.Join(p.Root, "lib/a.py"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(p.Root, "lib/a.py"), 0o700))
 	if is, err := p.Set(); err != nil || is.HookParts[0].Hash == was.HookParts[0].Hash {
 		t.Errorf("a file became a program: %v", err)
 	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(p.Root, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/etc/passwd", filepath.Join(p.Root, "link")))
 	if _, err := p.Set(); err == nil {
 		t.Error("a link is among its files")
 	}
@@ -224,9 +201,7 @@ func TestHostileRepositories(t *testing.T) {
 		var b bytes.Buffer
 		for i := 0; i < len(entries); i += 3 {
 			id, err := hex.DecodeString(entries[i+2])
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, err)
 			b.WriteString(entries[i] + " " + entries[i+1] + "\x00")
 			b.Write(id)
 		}
@@ -336,9 +311,7 @@ func TestNothingRuns(t *testing.T) {
 	commit := w.commit(manifestFile, manifest, ".gitattributes", "* filter=evil diff=evil\n", "a.txt", "plain\n",
 		"big.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", ".lfsconfig", "[lfs]\n\turl = https://evil.invalid\n")
 	for _, h := range []string{"post-checkout", "reference-transaction", "pre-auto-gc", "post-merge", "post-index-change", "fsmonitor-watchman", "proc-receive"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(w.repo, ".git/hooks"), 0o700), os.WriteFile(filepath.Join(w.repo, ".git/hooks", h), []byte("#!/bin/sh\n"+touch+"\n"), 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Join(w.repo, ".git/hooks"), 0o700), os.WriteFile(filepath.Join(w.repo, ".git/hooks", h), []byte("#!/bin/sh\n"+touch+"\n"), 0o700)))
 	}
 	for k, v := range map[string]string{
 		"filter.evil.smudge": touch, "filter.evil.process": touch, "core.fsmonitor": touch, "diff.evil.textconv": touch,
@@ -461,9 +434,7 @@ func TestBadRecords(t *testing.T) {
 		"a.json": "{", "b.json": `{"name": "c", "commit": "` + strings.Repeat("a", 40) + `"}`, "d.json": `{"name": "d", "commit": "../../../../etc"}`,
 		"e.json": `{"name": "e", "commit": "` + strings.Repeat("a", 40) + `"}`, "..json": "{}", "x@y.json": "{}",
 	} {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(s.Dir, name), text)
 	}
 	if all, warnings := s.All(); len(all) != 0 || len(warnings) != 6 {
 		t.Errorf("%+v %q", all, warnings)

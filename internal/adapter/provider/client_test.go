@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,10 +69,7 @@ func client(t *testing.T, address string, change func(*provider.Config)) *provid
 	if change != nil {
 		change(&cfg)
 	}
-	c, err := provider.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(provider.New(cfg))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -355,7 +353,7 @@ func TestBadServers(t *testing.T) {
 		{"HTML of a gateway", "text/html", 502, "<html><title>Bad Gateway</title>", true, []string{"502", "Bad Gateway"}},
 		{"garbage", "", 200, "\x1b[31m\x00\x01garbage\n\n", false, []string{"not a model's reply", "garbage", "set ANTHROPIC_BASE_URL"}},
 		{"another API", "application/json", 200, `{"choices":[]}`, true, []string{"broke off the reply"}},
-		{"nothing", "", 200, "", true, []string{"with nothing"}},
+		{"nothing", "", 200, "", true, []string{"without content"}},
 		{"half a stream", "text/event-stream", 200, hello, true, []string{"broke off"}},
 		{"broken JSON", "text/event-stream", 200, "data: {\"type\":}\n\n" + bye, true, []string{"cannot be read"}},
 		{"wrong key", "application/json", 401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key ` + echo + `"}}`, false, []string{"401", "invalid x-api-key [key]", "set ANTHROPIC_API_KEY"}},
@@ -459,10 +457,7 @@ func TestUnreachable(t *testing.T) {
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	other := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("followed, with %v", r.Header) })
-	u, err := url.Parse(other.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(other.URL))(t)
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://localhost:"+u.Port()+"/v1/messages", code)

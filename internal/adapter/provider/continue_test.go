@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // keeper is a server that keeps replies, and puts each request together from what it
@@ -26,6 +27,7 @@ type keeper struct {
 	bodies []string
 	seen   []string // the whole input of each request
 	fail   func(n int, previous string) (status int, body string)
+	cut    bool // replies end at their limit
 }
 
 func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -62,6 +64,10 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if q.Store {
 		said := json.RawMessage(fmt.Sprintf(`{"role":"assistant","content":"answer %d"}`, k.n))
 		k.kept[id] = append(all, said)
+	}
+	if k.cut {
+		fmt.Fprintf(w, "event: response.incomplete\ndata: {\"type\":\"response.incomplete\",\"response\":{\"id\":%q,\"model\":\"m\",\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_tokens\"},\"output\":[{\"id\":\"msg_%d\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"answer %d\"}]}],\"usage\":{\"input_tokens\":5,\"output_tokens\":1}}}\n\n", id, k.n, k.n)
+		return
 	}
 	fmt.Fprintf(w, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":%q,\"model\":\"m\",\"status\":\"completed\",\"output\":[{\"id\":\"msg_%d\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"answer %d\"}]}],\"usage\":{\"input_tokens\":5,\"output_tokens\":1}}}\n\n", id, k.n, k.n)
 }
@@ -104,12 +110,8 @@ func TestFollows(t *testing.T) {
 	plain, d := keeping(t, false)
 	for i := range 4 {
 		text := fmt.Sprintf("question %d %s", i, strings.Repeat("x", 1000))
-		if err := c.say(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.say(text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.say(text))
+		must.Do(t, d.say(text))
 		if k.seen[i] != plain.seen[i] {
 			t.Errorf("the model sees\n%s\nfor\n%s", k.seen[i], plain.seen[i])
 		}
@@ -125,21 +127,28 @@ func TestFollows(t *testing.T) {
 	}
 	// Something else asked in between does not matter, and a changed beginning is sent whole.
 	other := &conversation{t: t, m: c.m}
-	if err := other.say("beside"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.say("more"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.say("beside"))
+	must.Do(t, c.say("more"))
 	if last := k.bodies[len(k.bodies)-1]; !strings.Contains(last, `"previous_response_id":"resp_4"`) {
 		t.Errorf("%s", last)
 	}
 	c.ms[0].Parts[0].Text = "changed"
-	if err := c.say("again"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.say("again"))
 	if last := k.bodies[len(k.bodies)-1]; strings.Contains(last, "previous_response_id") || !strings.Contains(last, "changed") {
 		t.Errorf("%s", last)
+	}
+}
+
+// SPEC 5.1: a reply that was cut is not continued from the server's copy, which may be
+// another than the one that is sent on.
+func TestCutRepliesAreNotFollowed(t *testing.T) {
+	k, c := keeping(t, true)
+	k.cut = true
+	for range 2 {
+		must.Do(t, c.say("go on"))
+	}
+	if len(k.bodies) != 2 || strings.Contains(k.bodies[1], "previous_response_id") {
+		t.Errorf("%q", k.bodies)
 	}
 }
 
@@ -147,14 +156,10 @@ func TestFollows(t *testing.T) {
 // a stream that breaks is tried again whole.
 func TestFollowsWhatIsLost(t *testing.T) {
 	k, c := keeping(t, true)
-	if err := c.say("one"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.say("one"))
 	clear(k.kept)
 	for _, text := range []string{"two", "three"} {
-		if err := c.say(text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.say(text))
 	}
 	var how []bool
 	for _, b := range k.bodies {
@@ -165,9 +170,7 @@ func TestFollowsWhatIsLost(t *testing.T) {
 	}
 
 	k, c = keeping(t, true)
-	if err := c.say("one"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.say("one"))
 	k.fail = func(n int, previous string) (int, string) {
 		if previous != "" {
 			return 200, "data: {\"type\":\"error\",\"code\":\"previous_response_not_found\",\"message\":\"gone\"}\n\n"
@@ -177,9 +180,7 @@ func TestFollowsWhatIsLost(t *testing.T) {
 	if err := c.say("two"); err == nil {
 		t.Fatal("no error")
 	}
-	if err := c.say("two"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.say("two"))
 	k.fail = func(int, string) (int, string) { return 401, `{"error":{"message":"no"}}` }
 	if err := c.say("three"); err == nil || len(k.bodies) != 4 {
 		t.Errorf("%v after %d requests: a wrong key stays wrong", err, len(k.bodies))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // message frames a payload. lie, if set, changes the lengths before they are summed.
@@ -95,9 +97,7 @@ func TestEventStreamIsBounded(t *testing.T) {
 	var m messages
 	for range 50 {
 		for at := 0; at < len(good); at += 4000 {
-			if err := m.feed(good[at:min(at+4000, len(good))], func(string, []byte) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.feed(good[at:min(at+4000, len(good))], func(string, []byte) error { return nil }))
 		}
 		if cap(m.buf) > 4<<20 {
 			t.Fatalf("%d bytes are kept", cap(m.buf))

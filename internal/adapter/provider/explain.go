@@ -35,15 +35,14 @@ func (c *Client) stalled(ctx context.Context, w *stallTimer, err error) error {
 	f.Kind = fault.ErrStalled
 	f.Message = fmt.Sprintf("%s sent nothing for %s", c.cfg.Info.From, c.cfg.Between)
 	if w.read() == waiting {
-		f.Message = fmt.Sprintf("%s sent not one byte within %s", c.cfg.Info.From, c.cfg.FirstByte)
+		f.Message = fmt.Sprintf("%s sent no byte within %s", c.cfg.Info.From, c.cfg.FirstByte)
 	}
 	return f
 }
 
 // unreachable returns an error that explains why no answer came.
 func (c *Client) unreachable(err error) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err // the host is named anyway
 	}
 	f := fault.NewProvider(c.cfg.Info.Provider, 0, "no answer from "+c.cfg.Info.From, err)
@@ -84,7 +83,7 @@ func (c *Client) foreign(resp *http.Response, why error, start []byte) error {
 	f := fault.NewProvider(c.cfg.Info.Provider, resp.StatusCode, "", nil)
 	if errors.Is(why, errNothing) {
 		f.Retryable = true
-		f.Message = fmt.Sprintf("%s answered %d with nothing", c.cfg.Info.From, resp.StatusCode)
+		f.Message = fmt.Sprintf("%s answered %d without content", c.cfg.Info.From, resp.StatusCode)
 		return f
 	}
 	f.Retryable = false
@@ -112,8 +111,7 @@ func (c *Client) incomplete(how, why error) error {
 // malformed turns a decoder's error into an error of the model, unless it is already a
 // *fault.Error.
 func (c *Client) malformed(err error) error {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
 	return fault.NewLLM("%s sent a reply that cannot be read: %s", c.cfg.Info.Ref(), Clean(err.Error()))

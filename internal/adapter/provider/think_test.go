@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // split pushes text in pieces and returns what came out.
@@ -84,9 +86,7 @@ func TestThinkSplitterSplitAnywhere(t *testing.T) {
 		}
 		raw := ""
 		if p, ok := s.Part(); ok {
-			if err := json.Unmarshal(p.Raw, &raw); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(p.Raw, &raw))
 		}
 		if raw+text != in {
 			t.Fatalf("%q became %q and %q", in, raw, text)

@@ -40,7 +40,6 @@ const bodyBuffer = 32 << 10
 // bodyBuffers holds the buffers through which bodies are sent and read.
 var bodyBuffers = sync.Pool{New: func() any { return new([bodyBuffer]byte) }}
 
-// ReadFrom implements io.ReaderFrom.
 func (c conn) ReadFrom(r io.Reader) (int64, error) {
 	buf := bodyBuffers.Get().(*[bodyBuffer]byte)
 	defer bodyBuffers.Put(buf)

@@ -121,7 +121,6 @@ type encoded struct {
 	of llm.Encoded
 }
 
-// Codec implements llm.Encoded.
 func (e encoded) Codec() llm.Codec { return e.of.Codec() }
 
 // Stream implements llm.Model. If a reply cannot be recorded, the stream ends with an
@@ -282,7 +281,6 @@ func (m *Model) read(r io.Reader) error {
 	return nil
 }
 
-// Info implements llm.Model.
 func (m *Model) Info() llm.Info { return m.info }
 
 // take returns the next exchange of a conversation. For a conversation that is not in the
@@ -305,7 +303,6 @@ func (m *Model) take(of string) (exchange, bool) {
 	return x, true
 }
 
-// Stream implements llm.Model.
 func (m *Model) Stream(ctx context.Context, q *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		if ctx.Err() != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -46,9 +47,7 @@ func record(t *testing.T, m llm.Model, requests ...*llm.Request) string {
 	for _, q := range requests {
 		_, _, _ = ask(t, w, q)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	return path
 }
 
@@ -59,10 +58,7 @@ func TestRoundTrip(t *testing.T) {
 	m := llmtest.New(llmtest.Use("read", `{"path":"<a> & b"}`), llmtest.Turn{Err: limited}, llmtest.Turn{Text: "héllo", Reasoning: "hm"}, llmtest.Turn{Err: long})
 	q := request("go")
 	path := record(t, m, q, q, q, q)
-	p, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Open(path))(t)
 	first, _, err := ask(t, p, q)
 	if err != nil || len(first.Message.Calls()) != 1 || string(first.Message.Calls()[0].Args) != `{"path":"<a> & b"}` || first.Usage.Input != 100 || first.Stop != llm.StopCalls {
 		t.Errorf("%+v, %v", first, err)
@@ -91,10 +87,7 @@ func TestConversations(t *testing.T) {
 		return llmtest.Say(r.Messages[0].Text() + " " + fmt.Sprint(len(r.Messages)))
 	}}
 	path := record(t, m, request("a"), request("b"), request("a", "more"), request("b", "more"))
-	p, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Open(path))(t)
 	for _, q := range []*llm.Request{request("b"), request("b", "more"), request(" a\n"), request("a", "more")} {
 		want := strings.TrimSpace(q.Messages[0].Text()) + " " + fmt.Sprint(len(q.Messages))
 		if got, _, err := ask(t, p, q); err != nil || got.Message.Text() != want {
@@ -116,9 +109,7 @@ func TestManyAtOnce(t *testing.T) {
 		all.Go(func() { _, _, _ = ask(t, w, request(fmt.Sprint(i))) })
 	}
 	all.Wait()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	if p, err := Open(path); err != nil || p.all != 50 {
 		t.Errorf("%v", err)
 	}
@@ -133,10 +124,7 @@ func TestMasked(t *testing.T) {
 	)
 	q := request("my password is in AKIAIOSFODNN7EXAMPLX and sk-ant-held-00000000000000")
 	path := record(t, m, q, q, q)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	for _, secret := range []string{"sk-ant-held-0000", "ghp_0123456789"} {
 		if strings.Contains(string(b), secret) {
 			t.Errorf("%s is in %s", secret, b)
@@ -154,9 +142,7 @@ func TestBadRecordings(t *testing.T) {
 		"no reply": `{"pawl_recording":1,"model":{}}` + "\n{}\n", "cut": `{"pawl_recording":1,"model":{}}` + "\n" + `{"reply":{"mess`,
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 		var f *fault.Error
 		if _, err := Open(path); !errors.As(err, &f) || f.Category != fault.Configuration {
 			t.Errorf("%s: %v", name, err)

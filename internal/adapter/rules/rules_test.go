@@ -9,16 +9,14 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // tree makes files below a new folder; a name that ends in / is a folder, a
 // content that begins with "->" a symlink.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	put(t, dir, files)
 	return dir
 }
@@ -27,9 +25,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		p := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(p), 0o700))
 		var err error
 		if to, ok := strings.CutPrefix(text, "->"); ok {
 			err = os.Symlink(strings.ReplaceAll(to, "$DIR", dir), p)
@@ -38,18 +34,13 @@ func put(t *testing.T, dir string, files map[string]string) {
 		} else {
 			err = os.WriteFile(p, []byte(text), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
 func load(t *testing.T, o Options) Set {
 	t.Helper()
-	s, err := Load(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Load(t.Context(), o))(t)
 	return s
 }
 
@@ -408,18 +399,12 @@ func BenchmarkLoad(b *testing.B) {
 	for name, files := range map[string]map[string]string{"none": nil, "one": {"r/a/b/AGENTS.md": strings.Repeat("a rule\n", 500)}} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
-			if err := os.MkdirAll(filepath.Join(dir, "r/a/b/.git"), 0o700); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.MkdirAll(filepath.Join(dir, "r/a/b/.git"), 0o700))
 			for n, s := range files {
-				if err := os.WriteFile(filepath.Join(dir, n), []byte(s), 0o600); err != nil {
-					b.Fatal(err)
-				}
+				must.Write(b, filepath.Join(dir, n), s)
 			}
 			for b.Loop() {
-				if _, err := Load(b.Context(), Options{Root: filepath.Join(dir, "r/a/b"), Home: dir, Config: filepath.Join(dir, ".config")}); err != nil {
-					b.Fatal(err)
-				}
+				must.Done(b)(Load(b.Context(), Options{Root: filepath.Join(dir, "r/a/b"), Home: dir, Config: filepath.Join(dir, ".config")}))
 			}
 		})
 	}

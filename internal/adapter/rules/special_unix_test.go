@@ -7,15 +7,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.8: FIFOs and devices are refused, and nothing waits for them.
 func TestSpecialFiles(t *testing.T) {
 	dir := tree(t, map[string]string{".git/": "", "AGENTS.md": "@pipe.md and @dev"})
 	for _, p := range []string{"CLAUDE.md", "pipe.md", ".pawl"} {
-		if err := syscall.Mkfifo(filepath.Join(dir, p), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mkfifo(filepath.Join(dir, p), 0o600))
 	}
 	put(t, dir, map[string]string{"dev": "->/dev/zero"})
 	s := load(t, Options{Root: dir})
@@ -23,9 +23,7 @@ func TestSpecialFiles(t *testing.T) {
 		t.Errorf("%q %v", s.Text, s.Warnings)
 	}
 	dir = tree(t, nil)
-	if err := syscall.Mkfifo(filepath.Join(dir, "AGENTS.md"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(dir, "AGENTS.md"), 0o600))
 	if s := load(t, Options{Root: dir}); s.Text != "" || !warned(s, "AGENTS.md was not read: it is a named pipe") {
 		t.Errorf("%q %v", s.Text, s.Warnings)
 	}

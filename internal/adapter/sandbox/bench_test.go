@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -28,25 +29,15 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			policy := confine.New(c.level, confine.Facts{Root: real(b.TempDir())})
 			policy.Rules = c.rules
-			box, err := Open(policy)
-			if err != nil {
-				b.Fatal(err)
-			}
+			box := must.Get(Open(policy))(b)
 			defer box.Close()
 			var plain, confined, more []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				if err := exec.Command("/bin/true").Run(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, exec.Command("/bin/true").Run())
 				middle := time.Now()
-				c, err := box.start(exec.Command("/bin/true"), holding{hold: answering(no).hold})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := c.Wait(); err != nil {
-					b.Fatal(err)
-				}
+				c := must.Get(box.start(exec.Command("/bin/true"), holding{hold: answering(no).hold}))(b)
+				must.Do(b, c.Wait())
 				p, c2 := middle.Sub(start), time.Since(middle)
 				plain, confined, more = append(plain, p), append(confined, c2), append(more, c2-p)
 			}

@@ -107,18 +107,6 @@ var noSockets = sync.OnceValue(func() error {
 	return unix.Close(fd)
 })
 
-// Loopback returns why commands of the box cannot reach their own servers, nil if they
-// can.
-func (b *Box) Loopback() error {
-	switch why := noSockets(); {
-	case b.policy.Loopback && b.policy.Level >= confine.Workspace:
-		return nil
-	case why != nil:
-		return &Unsupported{"that commands reach servers of their own", why.Error()}
-	}
-	return errors.New("this level has no network at all")
-}
-
 // minVersion of Landlock is the one with scopes for signals and for abstract
 // sockets.
 const minVersion = 6
@@ -144,10 +132,11 @@ func (b *Box) share(other *Box) {
 	}
 }
 
-// outlet opens the box's proxy with the first command for which hosts are granted, or can
-// be while it runs.
-func (b *Box) outlet(held bool) error {
-	if !b.policy.Loopback || len(b.policy.Hosts) == 0 && !held {
+// outlet opens the box's proxy with its first command. It serves a box without a granted
+// host as well: a program that asks it is refused at once and by name, while one that
+// cannot look up a name may try again for minutes.
+func (b *Box) outlet() error {
+	if !b.policy.Loopback {
 		return nil
 	}
 	b.names.Lock()
@@ -187,7 +176,7 @@ func (b *Box) Start(cmd *exec.Cmd) (*Child, error) { return b.start(cmd, holding
 // start is Start with somebody who decides about what the policy does not cover.
 func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	c := &Child{cmd: cmd, policy: b.policy, do: make(chan func()), over: make(chan struct{})}
-	if err := b.outlet(h.hold != nil); err != nil {
+	if err := b.outlet(); err != nil {
 		return nil, fmt.Errorf("open the sandbox's proxy: %w", err)
 	}
 	cmd.Env = b.net.proxy.environ(b.environ(cmd.Env))

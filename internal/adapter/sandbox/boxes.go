@@ -103,7 +103,6 @@ func (b *Boxes) Readable() confine.Policy {
 	return confine.New(confine.ReadOnly, facts)
 }
 
-// Confine implements process.Confiner.
 func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (process.Confined, error) {
 	box, env, err := b.box(c, cmd.Dir)
 	if err != nil {
@@ -279,7 +278,6 @@ type holding struct {
 // confinedChild makes a Child a process.Confined.
 type confinedChild struct{ *Child }
 
-// Refused implements process.Confined.
 func (c confinedChild) Refused() []process.Refusal {
 	var out []process.Refusal
 	for _, r := range c.Refusals() {

@@ -45,7 +45,7 @@ var inPlace = []struct{ set, home, cache string }{
 // personCaches returns the person's caches that commands read, and adds those read in
 // place to f.
 func personCaches(env func(string) string, f *confine.Facts) warm.Persons {
-	cache := userCache(env, f.Home)
+	cache := UserCache(env, f.Home)
 	there := func(set, home, below string) string {
 		dir := env(set)
 		switch {
@@ -128,7 +128,7 @@ func ownCaches(f *confine.Facts, env func(string) string, own string) ([]string,
 	if env("YARN_CACHE_FOLDER") != "" { // not otherwise: newer yarns would not look into the project's .yarn/cache
 		set = append(set, "YARN_CACHE_FOLDER="+filepath.Join(own, warm.Yarn))
 	}
-	cache := userCache(env, f.Home)
+	cache := UserCache(env, f.Home)
 	for _, c := range inPlace {
 		dir := filepath.Join(cache, c.cache)
 		if c.home != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -15,12 +16,9 @@ import (
 func TestOwnCaches(t *testing.T) {
 	own := filepath.Join(real(t.TempDir()), "own")
 	f := confine.Facts{Root: "/w", Home: "/home/u"}
-	set, err := ownCaches(&f, func(k string) string {
+	set := must.Get(ownCaches(&f, func(k string) string {
 		return map[string]string{"YARN_CACHE_FOLDER": "/y", "UV_LINK_MODE": "symlink"}[k]
-	}, own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, own))(t)
 	if !slices.Contains(f.Writes, own) {
 		t.Errorf("writes: %v", f.Writes)
 	}
@@ -52,9 +50,7 @@ func TestOwnFolder(t *testing.T) {
 	if first == again || !strings.HasPrefix(filepath.Base(first), "aa-") {
 		t.Errorf("before it is made: %s, %s", first, again)
 	}
-	if err := os.MkdirAll(first, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(first, 0o700))
 	if got := ownFolder(dir, "aa"); got != first {
 		t.Errorf("%s, want %s", got, first)
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -94,29 +95,19 @@ func init() {
 // all rounds; plain, confined (as by pawl sandbox), and in a session, where it is also held
 // and what it ends is kept. TMPDIR chooses the file system.
 func BenchmarkCalls(b *testing.B) {
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	self := must.Get(os.Executable())(b)
 	for _, w := range works {
 		b.Run(w.name, func(b *testing.B) {
 			root, round := real(b.TempDir()), 0
-			box, err := Open(confine.New(confine.Workspace, confine.Facts{Root: root, Reads: []string{self}}))
-			if err != nil {
-				b.Fatal(err)
-			}
+			box := must.Get(Open(confine.New(confine.Workspace, confine.Facts{Root: root, Reads: []string{self}})))(b)
 			defer box.Close()
 			store := kept.Open(filepath.Join(real(b.TempDir()), "kept"), kept.Limits{Session: 1 << 30, File: 1 << 20})
 			run := func(least *float64, start func(*exec.Cmd) (wait func() error, err error)) {
 				round++
 				dir := filepath.Join(root, strconv.Itoa(round))
-				if err := os.MkdirAll(filepath.Join(dir, "t"), 0o777); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, os.MkdirAll(filepath.Join(dir, "t"), 0o777))
 				for i := range w.files {
-					if err := os.WriteFile(filepath.Join(dir, numbered(i)), []byte("x"), 0o666); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, os.WriteFile(filepath.Join(dir, numbered(i)), []byte("x"), 0o666))
 				}
 				var out bytes.Buffer
 				cmd := exec.Command(self, w.name)
@@ -125,17 +116,11 @@ func BenchmarkCalls(b *testing.B) {
 				if err == nil {
 					err = wait()
 				}
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 				var took float64
-				if _, err := fmt.Sscan(out.String(), &took); err != nil {
-					b.Fatal(err)
-				}
+				must.Done(b)(fmt.Sscan(out.String(), &took))
 				*least = min(*least, took/benchFiles/1000)
-				if err := os.RemoveAll(dir); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, os.RemoveAll(dir))
 			}
 			plain, confined, session := math.Inf(1), math.Inf(1), math.Inf(1)
 			for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -149,7 +150,15 @@ func (c caller) openAt(p *place, flags int, mode uint32, temporary bool) error {
 	return c.openFile(p, flags)
 }
 
+// noFork keeps pawl from starting a program until end: a new process has all of pawl's
+// descriptors for a moment, and a file that somebody has open for writing cannot be run.
+func noFork() (end func()) {
+	syscall.ForkLock.RLock()
+	return syscall.ForkLock.RUnlock
+}
+
 func (c caller) create(p *place, flags int, mode uint32) error {
+	defer noFork()()
 	mode = mode &^ c.umask() & 0o777
 	fd, err := unix.Openat(p.dir, p.name, flags&^unix.O_TRUNC|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if errors.Is(err, unix.EEXIST) && flags&unix.O_EXCL == 0 {
@@ -170,6 +179,7 @@ func (c caller) openFile(p *place, flags int) error {
 	if err := c.s.only(&p.st); err != nil {
 		return err
 	}
+	defer noFork()()
 	fd, err := unix.Openat(p.dir, p.name, flags&^(unix.O_TRUNC|unix.O_CREAT|unix.O_EXCL)|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP):
@@ -292,6 +302,7 @@ func (c caller) reopen(fd int32, flags int) error {
 	if err := c.rewrites(old, &p, &p.st, flags); err != nil {
 		return err
 	}
+	defer noFork()()
 	again, err := unix.Open(self(old), flags&^(unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW)|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -318,6 +329,7 @@ func (c caller) cut(addr uint64, size int64) error {
 	case kind != unix.S_IFREG:
 		return unix.EINVAL
 	}
+	defer noFork()()
 	fd, err := unix.Openat(p.dir, p.name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err

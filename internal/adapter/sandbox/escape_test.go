@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -145,12 +146,8 @@ func build(t *testing.T, uid int) world {
 	w := world{Root: filepath.Join(dir, "w"), Outside: filepath.Join(dir, "outside")}
 	file := func(text string, mode os.FileMode, path ...string) {
 		p := filepath.Join(path...)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(p), 0o755))
+		must.Do(t, os.WriteFile(p, []byte(text), mode))
 	}
 	for i := range attemptsOn() {
 		in, out := filepath.Join(w.Root, strconv.Itoa(i)), filepath.Join(w.Outside, strconv.Itoa(i))
@@ -162,30 +159,18 @@ func build(t *testing.T, uid int) world {
 		file("free", 0o644, in, "free")
 		file("sub", 0o644, in, "sub/f")
 		for _, d := range []string{".git/objects", ".git/refs/heads"} {
-			if err := os.MkdirAll(filepath.Join(in, d), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(in, d), 0o755))
 		}
-		if err := os.Link(filepath.Join(out, "file"), filepath.Join(in, "stored")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Link(filepath.Join(out, "file"), filepath.Join(in, "stored")))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
+	text := must.Get(os.ReadFile(self))(t)
 	file(string(text), 0o755, w.Root, "helper")
 	w.serve(t, dir)
 	w.Terminal = terminal(t, uid)
 	if uid != os.Getuid() {
 		for _, d := range []string{filepath.Dir(dir), dir} { // of t.TempDir, which others cannot enter
-			if err := os.Chown(d, uid, uid); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chown(d, uid, uid))
 		}
 		err := filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
 			if err == nil {
@@ -193,16 +178,12 @@ func build(t *testing.T, uid int) world {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	victim := exec.Command("sleep", "1000")
 	victim.Env = []string{"SECRET=secret"}
 	victim.SysProcAttr = as(uid)
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, victim.Start())
 	t.Cleanup(func() {
 		if err := victim.Process.Signal(syscall.Signal(0)); err != nil && !w.Control {
 			t.Error("the process outside is dead")
@@ -225,10 +206,7 @@ func as(uid int) *syscall.SysProcAttr {
 func (w *world) serve(t *testing.T, dir string) {
 	t.Helper()
 	listen := func(network, address string) net.Addr {
-		l, err := net.Listen(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen(network, address))(t)
 		t.Cleanup(func() { l.Close() })
 		go func() {
 			for {
@@ -242,10 +220,7 @@ func (w *world) serve(t *testing.T, dir string) {
 		return l.Addr()
 	}
 	packets := func(network, address string) net.Addr {
-		l, err := net.ListenPacket(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.ListenPacket(network, address))(t)
 		t.Cleanup(func() { l.Close() })
 		return l.LocalAddr()
 	}
@@ -261,20 +236,13 @@ func (w *world) serve(t *testing.T, dir string) {
 		cerr := c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
 		return errors.Join(err, cerr)
 	}}
-	shared, err := share.Listen(t.Context(), "tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := must.Get(share.Listen(t.Context(), "tcp4", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { shared.Close() })
 	w.Shared = shared.Addr().(*net.TCPAddr).Port
 	short, err := os.MkdirTemp("", "s") // a socket's name is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(short) })
-	if err := os.Chmod(short, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(short, 0o755))
 	w.Stream, w.Datagram = filepath.Join(short, "s"), filepath.Join(short, "d")
 	w.Abstract = "@pawl-" + filepath.Base(short) + strconv.Itoa(os.Getpid())
 	listen("unix", w.Stream)
@@ -285,19 +253,14 @@ func (w *world) serve(t *testing.T, dir string) {
 		listen("unix", near)
 	}
 	for _, s := range []string{w.Stream, w.Datagram} {
-		if err := os.Chmod(s, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(s, 0o777))
 	}
 }
 
 // terminal opens a terminal of a user.
 func terminal(t *testing.T, uid int) string {
 	t.Helper()
-	m, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0))(t)
 	t.Cleanup(func() { _ = unix.Close(m) })
 	n, err := unix.IoctlGetInt(m, unix.TIOCGPTN)
 	if err == nil {
@@ -307,19 +270,14 @@ func terminal(t *testing.T, uid int) string {
 	if err == nil {
 		err = os.Chown(name, uid, -1)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return name
 }
 
 // outcomes runs the attempts and gives what each said.
 func outcomes(t *testing.T, w world, mode string, attr *syscall.SysProcAttr) map[string]string {
 	t.Helper()
-	j, err := json.Marshal(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(json.Marshal(w))(t)
 	cmd := exec.Command(filepath.Join(w.Root, "helper"))
 	cmd.Dir = w.Root
 	cmd.Env = []string{modeVar + "=" + mode, worldVar + "=" + string(j), "PATH=/usr/bin:/bin", "TMPDIR=" + filepath.Dir(w.Root)}
@@ -327,9 +285,7 @@ func outcomes(t *testing.T, w world, mode string, attr *syscall.SysProcAttr) map
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	left, err := unix.Open(filepath.Join(w.Outside, "0/file"), unix.O_RDWR, 0) // as a careless parent leaves one open
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer unix.Close(left)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -388,9 +344,7 @@ func TestAttemptsAreReal(t *testing.T) {
 	var head unix.CapUserHeader
 	var caps [2]unix.CapUserData
 	head.Version = unix.LINUX_CAPABILITY_VERSION_3
-	if err := unix.Capget(&head, &caps[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Capget(&head, &caps[0]))
 	root := caps[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0 // in a container root has not
 	if root {
 		attr.Cloneflags = syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
@@ -455,10 +409,7 @@ func TestNothingRunsOn(t *testing.T) {
 	var out bytes.Buffer
 	cmd := exec.Command("bash", "-c", `(trap "" TERM HUP INT; while :; do :; done) & (setsid env -i bash -c "(sleep 1000 &) ; sleep 1000" &) ; echo started`)
 	cmd.Dir, cmd.Stdout = box.policy.Root, &out // who lives on keeps the pipe open
-	c, err := box.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(box.Start(cmd))(t)
 	if err := c.Wait(); err != nil || out.String() != "started\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
@@ -471,10 +422,7 @@ func TestForkBomb(t *testing.T) {
 		box.most = 80
 		cmd := exec.Command("bash", "-c", "b() { while :; do sleep 1000 & done; }; b & b & wait")
 		cmd.Dir = box.policy.Root
-		c, err := box.Start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(box.Start(cmd))(t)
 		if err := c.Wait(); !errors.Is(err, ErrProcesses) {
 			t.Errorf("%v: %v", l, err)
 		}
@@ -486,12 +434,8 @@ func TestForkBomb(t *testing.T) {
 func TestRace(t *testing.T) {
 	root := folder(t)
 	hooks := filepath.Join(root, ".git/hooks")
-	if err := os.MkdirAll(hooks, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(root, "dir"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(hooks, 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(root, "dir"), 0o755))
 	box := open(t, confine.Workspace, root)
 	line := `
 import os, threading, ctypes
@@ -532,21 +476,13 @@ func TestThreadsEnd(t *testing.T) {
 	box := open(t, confine.Workspace, folder(t))
 	for range 20 {
 		cmd := exec.Command("true")
-		c, err := box.Start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(box.Start(cmd))(t)
+		must.Do(t, c.Wait())
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		n := 0
-		threads, err := os.ReadDir("/proc/self/task")
-		if err != nil {
-			t.Fatal(err)
-		}
+		threads := must.Get(os.ReadDir("/proc/self/task"))(t)
 		for _, th := range threads {
 			if b, err := os.ReadFile(filepath.Join("/proc/self/task", th.Name(), "status")); err == nil && field(b, "Seccomp:") == "2" {
 				n++

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -30,11 +31,8 @@ func TestExhausted(t *testing.T) {
 			box := open(t, confine.Workspace, folder(t))
 			cmd := exec.Command("bash", "-c", c.line)
 			cmd.Dir = box.policy.Root
-			child, err := box.start(cmd, holding{short: short(c.what)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = child.Wait()
+			child := must.Get(box.start(cmd, holding{short: short(c.what)}))(t)
+			err := child.Wait()
 			if !errors.Is(err, ErrExhausted) || !strings.Contains(err.Error(), "only 5 MB is left; "+c.want) {
 				t.Errorf("%q ended by %v", c.line, err)
 			}
@@ -47,15 +45,12 @@ func TestExhausted(t *testing.T) {
 	in, out := io.Pipe()
 	cmd.Stdin = in
 	looks := 0
-	child, err := box.start(cmd, holding{short: func() (string, string) {
+	child := must.Get(box.start(cmd, holding{short: func() (string, string) {
 		if looks++; looks == 6 {
 			_ = out.Close()
 		}
 		return []string{"memory", "disk"}[looks%2], "only 5 MB is left"
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if err := child.Wait(); err != nil {
 		t.Errorf("what uses nothing ended by %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -19,19 +20,11 @@ func TestKeptByGit(t *testing.T) {
 	root := folder(t)
 	for _, name := range []string{"tools/merge.js", "scripts/deploy.sh", "src/main.go", "status", "node_modules/.bin/x", "fs.sh", "included", "deep"} {
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, nil, 0o644))
 	}
-	if err := os.WriteFile(filepath.Join(root, "included"), []byte("[include]\n\tpath = deep\n[include]\npath = included\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "deep"), []byte("[core]\nhooksPath = from-deep\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(root, "included"), "[include]\n\tpath = deep\n[include]\npath = included\n")
+	must.Write(t, filepath.Join(root, "deep"), "[core]\nhooksPath = from-deep\n")
 	for text, want := range map[string]string{
 		"[core]\n\thooksPath = .githooks\n":                                          ".githooks",
 		"[core] hookspath=\".githooks\" # ours":                                      ".githooks",
@@ -54,12 +47,7 @@ func TestKeptByGit(t *testing.T) {
 		"[core]\nattributesFile = .attrs\nautocrlf = input":                          ".attrs",
 	} {
 		config := filepath.Join(root, ".git", "config")
-		if err := os.MkdirAll(filepath.Dir(config), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, config, text)
 		var got []string
 		for _, k := range NewGitUses(func(string) string { return "" }, root).paths() {
 			got = append(got, strings.TrimPrefix(k, root+"/"))
@@ -151,9 +139,7 @@ func TestGitUses(t *testing.T) {
 	} {
 		top := folder(t)
 		w := filepath.Join(top, "w")
-		if err := os.Mkdir(w, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(w, 0o755))
 		cmd := exec.Command("bash", "-ec", c.make)
 		cmd.Dir, cmd.Env = w, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + top, "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@x"}
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -194,9 +180,7 @@ func TestGitUsesChange(t *testing.T) {
 	t.Cleanup(func() { _ = b.Close() })
 	try := func(file string) bool {
 		box, _, err := b.box(process.Confine{Level: process.Workspace}, root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		bash(t, box, root, "rm -f "+file+"; echo evil > "+file)
 		_, err = os.Stat(filepath.Join(root, file))
 		return err == nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -17,16 +18,11 @@ import (
 // changes nothing of it, and what it builds itself is in a cache of the
 // sandbox's own.
 func TestGoCache(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	root := folder(t)
 	persons, caches := filepath.Join(filepath.Dir(root), "persons"), filepath.Join(filepath.Dir(root), "caches")
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(root, name), text)
 	}
 	write("go.mod", "module x.test/x\n\ngo 1.24\n")
 	write("x.go", "package x\n\nconst X = 1\n")
@@ -57,10 +53,7 @@ func TestGoCache(t *testing.T) {
 		cmd := build(exec.Command("go", "build", "-x", "."))
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &out
-		c, err := boxes.Confine(cmd, process.Confine{Level: process.Workspace}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(boxes.Confine(cmd, process.Confine{Level: process.Workspace}, nil))(t)
 		if err := c.Wait(); err != nil {
 			t.Fatalf("%s %v", out.String(), err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -36,9 +37,7 @@ func TestGrantedRepositories(t *testing.T) {
 	t.Cleanup(func() { _ = b.Close() })
 	for _, granted := range []string{".", "plain", "plain/.git", "plain/.git/hooks", "plain/.git/modules/m", "bare.git", "bare.git/hooks", "bare.git/main", "deep", "bare.git/config", "plain/.git/config", "new.git"} {
 		box, _, err := b.box(process.Confine{Level: process.Workspace, Writes: []string{filepath.Join(other, granted)}}, root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out := bash(t, box, root, "cd ../other || exit; "+attack)
 		if after := bash(t, nil, root, look); after != before {
 			t.Errorf("granted %s: before:\n%s\nafter:\n%s\n%s", granted, before, after, out)

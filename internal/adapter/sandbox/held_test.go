@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -75,10 +76,7 @@ func heldRun(t *testing.T, b *Box, dir, line string, p *person) (out string, c *
 	var buf bytes.Buffer
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &buf, &buf
-	c, err := b.start(cmd, holding{hold: p.hold, asks: p.asks, scratch: p.scratch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(b.start(cmd, holding{hold: p.hold, asks: p.asks, scratch: p.scratch}))(t)
 	_ = c.Wait()
 	return buf.String(), c
 }
@@ -111,13 +109,9 @@ func TestHeldCallGoesOn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			root, outside := folder(t), folder(t)
-			if err := os.WriteFile(filepath.Join(outside, "there"), []byte("content"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, filepath.Join(outside, "there"), "content")
 			for name, text := range map[string]string{outside + "/.env": "K=v\n", filepath.Dir(root) + "/other/y": "y\n"} {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 			}
 			at := strings.NewReplacer("OUT", outside)
 			p := answering(func(r process.Refusal) (string, process.Answer) {
@@ -153,9 +147,7 @@ func TestHeldChangeIsOneQuestion(t *testing.T) {
 	} {
 		for _, a := range []process.Answer{process.Allowed, process.Refused} {
 			root := folder(t)
-			if err := os.WriteFile(filepath.Join(root, "f"), []byte("f"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(root, "f"), []byte("f"), 0o644))
 			p := answering(func(r process.Refusal) (string, process.Answer) { return r.What, a })
 			p.asks = true
 			look := func() string { return bash(t, nil, root, "find . -printf '%p %s %m %Y\\n' | sort") }
@@ -213,10 +205,7 @@ func TestHeldCommandEnds(t *testing.T) {
 			p := answering(nil)
 			cmd := exec.Command("bash", "-c", "exec touch "+outside+"/a")
 			cmd.Dir = root
-			c, err := open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold}))(t)
 			<-p.come
 			end(c)
 			_ = c.Wait()
@@ -240,10 +229,7 @@ signal.signal(signal.SIGUSR1, handler)
 open("`+outside+`/a", "w")
 `)
 		cmd.Dir, cmd.Stdout = root, &out
-		c, err := open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold}))(t)
 		<-p.come
 		_ = syscall.Kill(cmd.Process.Pid, syscall.SIGUSR1)
 		_ = c.Wait()
@@ -268,9 +254,7 @@ func TestHeldCallAfterSignal(t *testing.T) {
 	})
 	var out bytes.Buffer
 	handled, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer handled.Close()
 	cmd := exec.Command("python3", "-c", `
 import os, signal
@@ -280,9 +264,7 @@ open("`+outside+`/a", "w").write("x"); print("made")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, w
 	c, err := open(t, confine.Workspace, root).start(cmd, holding{hold: p.hold})
 	_ = w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	<-begun
 	_ = syscall.Kill(cmd.Process.Pid, syscall.SIGUSR1)
 	if _, err := handled.Read(make([]byte, 100)); err != nil {
@@ -357,10 +339,7 @@ func TestBoxesShareServers(t *testing.T) {
 	var out bytes.Buffer
 	cmd := exec.Command("bash", "-c", `python3 -um http.server 0 --bind 127.0.0.1 >log 2>&1`)
 	cmd.Dir, cmd.Stdout = root, &out
-	c, err := one.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(one.Start(cmd))(t)
 	defer func() { c.End(); _ = c.Wait() }()
 	port := ""
 	for range 400 {

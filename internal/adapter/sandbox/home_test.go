@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -22,17 +23,10 @@ func TestHomeAsWorkspace(t *testing.T) {
 		".ssh/id_rsa": "KEY", ".bashrc": "KEY", ".config/app/token": "KEY", ".local/state/pawl/x": "KEY", "pawls/own": "KEY", "../v/docs/b.txt": "KEY", "../../etc": "KEY",
 	} {
 		name = filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text+"\n")
 	}
 	for _, link := range [][2]string{{".ssh", "keys"}, {".bashrc", "rc"}, {"../.ssh", "docs/keys"}} {
-		if err := os.Symlink(link[0], filepath.Join(home, link[1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(link[0], filepath.Join(home, link[1])))
 	}
 	env := func(name string) string {
 		return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[name]
@@ -47,10 +41,7 @@ func TestHomeAsWorkspace(t *testing.T) {
 			cmd := exec.Command("bash", "-c", line)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &out
 			cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home}
-			c, err := boxes.Confine(cmd, process.Confine{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(boxes.Confine(cmd, process.Confine{}, nil))(t)
 			_ = c.Wait() // what it prints counts
 			return out.String()
 		}
@@ -91,9 +82,7 @@ func TestHomeAsWorkspace(t *testing.T) {
 	// Among keys or pawl's own files nothing is confined at all.
 	for _, root := range []string{".ssh", ".ssh/work", ".config", ".local/state/pawl", ".local", "pawls"} {
 		root = filepath.Join(home, root)
-		if err := os.MkdirAll(root, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(root, 0o755))
 		boxes := NewBoxes(env, root, "", filepath.Join(home, ".local/state/pawl"), filepath.Join(home, "pawls"))
 		if readOnly, workspace := boxes.Try(); readOnly == nil || workspace == nil {
 			t.Errorf("%s can be confined", root)

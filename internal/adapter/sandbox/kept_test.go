@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
@@ -49,14 +50,10 @@ func (k *keeper) run(line string, p *person) (string, tool.KeptSet) {
 		h.hold = p.hold
 	}
 	c, err := k.box.start(cmd, h)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.Do(k.t, err)
 	_ = c.Wait()
 	out, err := set.Finish(nil)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.Do(k.t, err)
 	return buf.String(), out
 }
 
@@ -100,9 +97,7 @@ func filesOf(t *testing.T, root string) map[string]string {
 		out[strings.TrimPrefix(at, root+"/")] = st.Mode().String() + " " + text
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -307,15 +302,10 @@ func TestKeptAfterDeath(t *testing.T) {
 	set := k.Begin()
 	cmd := exec.Command("bash", "-c", "rm -rf ign; mv .env moved; sed -i s/z/w/ z.ign; rm big.ign")
 	cmd.Dir = k.root
-	c, err := k.box.start(cmd, holding{keep: set})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(k.box.start(cmd, holding{keep: set}))(t)
 	_ = c.Wait()
 	// As if it died between the link and the rename: both names are one file.
-	if err := os.Link(k.root+"/untracked", filepath.Join(k.dir, "1/tree"+k.root+"/untracked")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(k.root+"/untracked", filepath.Join(k.dir, "1/tree"+k.root+"/untracked")))
 	again := kept.Open(k.dir, roomy)
 	found := again.Recover(nil)
 	if len(found) != 1 {

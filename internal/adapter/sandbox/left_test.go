@@ -4,10 +4,11 @@ package sandbox
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 11.1, 11.2: what a confined command itself made, wrote, moved or removed is known,
@@ -43,12 +44,7 @@ func TestWhatACommandLeft(t *testing.T) {
 			k := newKeeper(t, roomy)
 			put := func(name, text string) {
 				t.Helper()
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(k.root, name)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(k.root, name), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Write(t, filepath.Join(k.root, name), text)
 			}
 			for _, name := range []string{"old", "more", "cut", "theirs", "sub/f", "AGENTS.md", ".git/config", ".git/HEAD", ".git/hooks/y"} {
 				put(name, "old\n")
@@ -57,10 +53,7 @@ func TestWhatACommandLeft(t *testing.T) {
 			var out bytes.Buffer
 			cmd := exec.Command("bash", "-c", c.line)
 			cmd.Dir, cmd.Stdout, cmd.Stderr = k.root, &out, &out
-			ran, err := k.box.start(cmd, holding{keep: set})
-			if err != nil {
-				t.Fatal(err)
-			}
+			ran := must.Get(k.box.start(cmd, holding{keep: set}))(t)
 			put("theirs", "new\n") // by somebody else, meanwhile
 			_ = ran.Wait()
 			touched := false
@@ -81,9 +74,7 @@ func TestWhatACommandLeft(t *testing.T) {
 			if got := set.Touched(k.root, filepath.Join(k.root, ".git")); got != touched {
 				t.Errorf("touched %t\n%s", got, out.String())
 			}
-			if _, err := set.Finish(nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(set.Finish(nil))
 			for path := range c.want {
 				if _, known := set.Left(filepath.Join(k.root, path)); known {
 					t.Errorf("%s: still known after Finish", path)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.12: pawl knows whose a server is that a connection would reach.
@@ -34,19 +36,14 @@ func TestReceiver(t *testing.T) {
 		{"tcp6", "::", []string{"::1", "127.0.0.1"}, []string{"::", ""}},
 	} {
 		for _, control := range []func(string, string, syscall.RawConn) error{nil, share} {
-			l, err := (&net.ListenConfig{Control: control}).Listen(context.Background(), c.network, net.JoinHostPort(c.at, "0"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get((&net.ListenConfig{Control: control}).Listen(context.Background(), c.network, net.JoinHostPort(c.at, "0")))(t)
 			port := l.Addr().(*net.TCPAddr).AddrPort().Port()
 			var st unix.Stat_t
 			raw, err := l.(*net.TCPListener).SyscallConn()
 			if err == nil {
 				err = raw.Control(func(fd uintptr) { _ = unix.Fstat(int(fd), &st) })
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for i, a := range c.asked {
 				got, ok, err := receiver(netip.AddrPortFrom(netip.MustParseAddr(a), port))
 				switch want := c.want[i]; {

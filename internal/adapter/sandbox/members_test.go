@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -23,34 +24,23 @@ sh -c 'sleep 100 & echo $!'
 sh -c 'echo $$; kill -STOP $$' &
 } | head -n 4`
 	for _, level := range []confine.Level{confine.ReadOnly, confine.Workspace} {
-		box, err := Open(confine.New(level, confine.Facts{Root: real(t.TempDir())}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		box := must.Get(Open(confine.New(level, confine.Facts{Root: real(t.TempDir())})))(t)
 		t.Cleanup(func() { _ = box.Close() })
 		for _, oneByOne := range []bool{false, true} {
 			var out strings.Builder
 			cmd := exec.Command("sh", "-c", leaves)
 			cmd.Stdout = &out
-			c, err := box.Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(box.Start(cmd))(t)
 			if oneByOne {
 				scope.proven.Store(false) // the next start proves it again
 			}
-			if err := c.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Wait())
 			pids := strings.Fields(out.String())
 			if len(pids) != 4 {
 				t.Errorf("%s: it left %v", level, pids)
 			}
 			for _, p := range pids {
-				pid, err := strconv.Atoi(p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pid := must.Get(strconv.Atoi(p))(t)
 				// The filter is gone as a process begins to end: it runs no
 				// code any more, and is seen for a moment.
 				for began := time.Now(); ; runtime.Gosched() {

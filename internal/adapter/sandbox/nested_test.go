@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -85,14 +86,8 @@ func domain() int {
 // of its commands with its own rights, so what restricts itself further must be
 // told that it cannot, and then nothing runs that was to be restricted.
 func TestNested(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
+	text := must.Get(os.ReadFile(self))(t)
 	for _, c := range []struct {
 		outer      confine.Level
 		lists      bool
@@ -110,17 +105,13 @@ func TestNested(t *testing.T) {
 		t.Run(fmt.Sprint(c.outer, c.lists, c.mode, c.args), func(t *testing.T) {
 			root := folder(t)
 			for name, content := range map[string][]byte{"helper": text, "file": []byte("text\n"), "old": nil, "gone": nil} {
-				if err := processtest.Write(filepath.Join(root, name), content, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, processtest.Write(filepath.Join(root, name), content, 0o755))
 			}
 			before := bash(t, nil, root, "stat -c '%n %s %a %h' *")
 			box := open(t, c.outer, root)
 			if c.lists {
 				policy := confine.New(confine.ReadOnly, confine.Facts{Root: root, Lists: []string{root}, Parts: []string{filepath.Join(root, "helper")}})
-				if box, err = Open(policy); err != nil {
-					t.Fatal(err)
-				}
+				box = must.Get(Open(policy))(t)
 				defer box.Close()
 			}
 			got := bash(t, box, root, modeVar+"="+c.mode+" ./helper "+c.args)

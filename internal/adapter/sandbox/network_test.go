@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -99,14 +100,8 @@ c, _ = l.accept(); c.sendall(b"seen " + c.recv(10))
 			root := folder(t)
 			cmd := exec.Command("python3", append([]string{"-c", serve}, args...)...)
 			cmd.Dir = root
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := open(t, confine.Workspace, root).Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(cmd.StdoutPipe())(t)
+			c := must.Get(open(t, confine.Workspace, root).Start(cmd))(t)
 			defer func() { c.End(); _ = c.Wait() }()
 			there, err := bufio.NewReader(out).ReadString('\n') // once it listens
 			if err != nil {
@@ -119,14 +114,9 @@ c, _ = l.accept(); c.sendall(b"seen " + c.recv(10))
 			if args[0] == "AF_UNIX" {
 				network, at = "unix", filepath.Join(root, "sock")
 			}
-			client, err := net.Dial(network, at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := must.Get(net.Dial(network, at))(t)
 			defer client.Close()
-			if _, err := io.WriteString(client, "me"); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(io.WriteString(client, "me"))
 			if got, _ := io.ReadAll(client); string(got) != "seen me" {
 				t.Errorf("%q", got)
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -20,9 +21,7 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := real(t.TempDir())
 	root := filepath.Join(dir, "w")
-	if err := os.MkdirAll(root, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(root, 0o777))
 	return root
 }
 
@@ -31,13 +30,8 @@ func open(t *testing.T, l confine.Level, root string) *Box {
 	f, _, err := Place(func(k string) string {
 		return map[string]string{"HOME": os.Getenv("HOME"), "PATH": os.Getenv("PATH"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(root), "cache")}[k]
 	}, "", root, filepath.Join(filepath.Dir(root), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := Open(confine.New(l, f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	box := must.Get(Open(confine.New(l, f)))(t)
 	t.Cleanup(func() {
 		if err := box.Close(); err != nil {
 			t.Error(err)
@@ -95,9 +89,7 @@ func tree(t *testing.T, root string) string {
 		b.WriteString("\n")
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b.String()
 }
 
@@ -138,9 +130,7 @@ func TestOrdinary(t *testing.T) {
 			var said, left [2]string
 			for i := range 2 {
 				root := folder(t)
-				if err := os.CopyFS(root, os.DirFS(start)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.CopyFS(root, os.DirFS(start)))
 				box := (*Box)(nil)
 				if i == 1 {
 					box = open(t, confine.Workspace, root)

@@ -27,7 +27,6 @@ func tryKernel(bool) error { return lack() }
 // Open returns an error: this system has none.
 func Open(confine.Policy) (*Box, error) { return nil, lack() }
 
-// Start returns an error.
 func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
 
 func (*Box) start(*exec.Cmd, holding) (*Child, error) { return nil, lack() }
@@ -37,13 +36,11 @@ func (*Box) share(*Box) {}
 // Temp is none.
 func (*Box) Temp() string { return "" }
 
-// Loopback returns an error.
 func (*Box) Loopback() error { return lack() }
 
 // Close does nothing.
 func (*Box) Close() error { return nil }
 
-// Wait returns an error.
 func (*Child) Wait() error { return lack() }
 
 // Refusals are none.

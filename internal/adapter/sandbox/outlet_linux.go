@@ -150,10 +150,10 @@ func (c caller) connectProxy(t *took, o *outlet) error {
 	}
 }
 
-// environ returns the settings of a command that has the proxy; nil has none.
+// environ returns the settings of a command about the network; nil is no proxy.
 func (o *outlet) environ(env []string) []string {
 	if o == nil {
-		return env
+		return withoutNetwork(env)
 	}
 	return withProxy(env, "http://"+o.at.String())
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -40,10 +41,7 @@ func granted(t *testing.T, root string, hosts ...string) *Box {
 	t.Cleanup(up.Close)
 	facts := confine.Facts{Root: root, Home: real(os.Getenv("HOME")), Hosts: hosts}
 	facts.Reads = installed(facts, filepath.SplitList(os.Getenv("PATH"))) // python3
-	box, err := Open(confine.New(confine.Hosts, facts))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(Open(confine.New(confine.Hosts, facts)))(t)
 	t.Cleanup(func() {
 		if err := box.Close(); err != nil {
 			t.Error(err)
@@ -79,10 +77,7 @@ func TestGrantedHosts(t *testing.T) {
 		var out bytes.Buffer
 		cmd := exec.Command("bash", "-c", c.line)
 		cmd.Dir, cmd.Stdout = root, &out
-		child, err := box.Start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		child := must.Get(box.Start(cmd))(t)
 		_ = child.Wait()
 		if got := out.String(); got != c.want && c.want != "" {
 			t.Errorf("%s\n got %q\nwant %q", c.line, got, c.want)
@@ -97,6 +92,25 @@ func TestGrantedHosts(t *testing.T) {
 	}
 }
 
+// SPEC 16.12: without a granted host a program is refused at once and by name, and npm does
+// not try again for 70 seconds where there is no proxy.
+func TestNoHostGranted(t *testing.T) {
+	for level, want := range map[confine.Level]struct{ out, refused string }{
+		confine.Workspace: {"403 \n", "[host evil.test]"},
+		confine.ReadOnly:  {"000 0\n", "[]"},
+	} {
+		box := open(t, level, folder(t))
+		var out bytes.Buffer
+		cmd := exec.Command("bash", "-c", "curl -s -o /dev/null -w '%{http_connect} ' https://evil.test/; echo $npm_config_fetch_retries")
+		cmd.Dir, cmd.Stdout = box.policy.Root, &out
+		child := must.Get(box.Start(cmd))(t)
+		_ = child.Wait()
+		if got := fmt.Sprint(child.Refusals()); out.String() != want.out || got != want.refused {
+			t.Errorf("%v: %q, refused %s", level, out.String(), got)
+		}
+	}
+}
+
 // SPEC 16.12: the proxy of a box serves its commands only: not another program
 // of the machine, not the commands of another box.
 func TestProxyIsTheBoxes(t *testing.T) {
@@ -106,10 +120,7 @@ func TestProxyIsTheBoxes(t *testing.T) {
 		t.Fatal(got)
 	}
 	at := box.net.proxy.at.String()
-	c, err := net.Dial("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", at))(t)
 	defer c.Close()
 	_, _ = io.WriteString(c, "GET http://good.test/ HTTP/1.1\r\nHost: x\r\n\r\n")
 	if b, _ := io.ReadAll(c); len(b) > 0 {

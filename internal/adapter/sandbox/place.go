@@ -76,8 +76,8 @@ func homeParts(root, home string, state []string) (lists, parts []string) {
 	return lists, parts
 }
 
-// userCache returns the user's cache folder, "" for none.
-func userCache(env func(string) string, home string) string {
+// UserCache returns the user's cache folder, "" for none.
+func UserCache(env func(string) string, home string) string {
 	if dir := env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
@@ -95,7 +95,7 @@ func goBuild(env func(string) string, home string) string {
 	case runtime.GOOS == "darwin" && home != "":
 		return filepath.Join(home, "Library", "Caches", "go-build")
 	}
-	return filepath.Join(userCache(env, home), "go-build")
+	return filepath.Join(UserCache(env, home), "go-build")
 }
 
 // locate returns the input of a policy, the folder of the sandbox's own caches for the
@@ -131,7 +131,7 @@ func locate(env func(string) string, root string, state ...string) (f confine.Fa
 		}
 	}
 	caches = personCaches(env, &f)
-	user := userCache(env, f.Home)
+	user := UserCache(env, f.Home)
 	if user == "" {
 		return f, "", caches
 	}

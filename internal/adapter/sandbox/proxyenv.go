@@ -15,6 +15,12 @@ var (
 	directNames = []string{"NO_PROXY", "no_proxy", "npm_config_noproxy"}
 )
 
+// withoutNetwork returns the environment of a command that has no proxy: npm would try to
+// look up a name for 70 seconds, the others for 10.
+func withoutNetwork(env []string) []string {
+	return append(env, "npm_config_fetch_retries=0", "PIP_RETRIES=0", "CARGO_NET_RETRY=0")
+}
+
 // withProxy returns an environment with the settings of a proxy.
 func withProxy(env []string, url string) []string {
 	var set []string
@@ -24,7 +30,10 @@ func withProxy(env []string, url string) []string {
 	for _, n := range directNames {
 		set = append(set, n+"=localhost,127.0.0.1,::1")
 	}
-	set = append(set, "NODE_USE_ENV_PROXY=1") // else Node's fetch ignores the others
+	set = append(set,
+		"NODE_USE_ENV_PROXY=1",               // else Node's fetch ignores the others
+		"PIP_RETRIES=1", "CARGO_NET_RETRY=1", // they take a refusal for a bad line, and try again for 10 seconds
+	)
 	count := 0
 	var out []string
 	for _, kv := range env {

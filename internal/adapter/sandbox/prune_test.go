@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.12: the sandbox's own caches are bounded: those of workspaces that are
@@ -16,15 +18,9 @@ func TestPrune(t *testing.T) {
 	now := time.Now()
 	top, outside := t.TempDir(), t.TempDir()
 	write := func(file string, size int, age time.Duration) {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Do(t, os.WriteFile(file, make([]byte, size), 0o600))
+		must.Do(t, os.Chtimes(file, now.Add(-age), now.Add(-age)))
 	}
 	b := bounds{unused: 30 * 24 * time.Hour, most: 100, leave: 60, entries: 20, every: 24 * time.Hour}
 	for i, n := range []string{"a", "b", "c", "d"} {
@@ -37,15 +33,11 @@ func TestPrune(t *testing.T) {
 	}
 	write(filepath.Join(outside, "keep"), 1000, 90*24*time.Hour)
 	for _, link := range []string{"mine/link", "unused/link", "away"} {
-		if err := os.Symlink(outside, filepath.Join(top, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(outside, filepath.Join(top, link)))
 	}
 	old := now.Add(-40 * 24 * time.Hour)
 	for _, d := range []string{"unused", "mine"} { // mine is in use by now
-		if err := os.Chtimes(filepath.Join(top, d), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(top, d), old, old))
 	}
 	list := func() string {
 		var out []string
@@ -55,15 +47,11 @@ func TestPrune(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		slices.Sort(out)
 		return strings.Join(out, " ")
 	}
-	if err := prune(filepath.Join(top, "mine"), b, now); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, prune(filepath.Join(top, "mine"), b, now))
 	const want = "away mine/go-build/c mine/go-build/d mine/link small/npm/a small/npm/b small/npm/c small/npm/d"
 	if got := list(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
@@ -76,9 +64,7 @@ func TestPrune(t *testing.T) {
 		after time.Duration
 		there bool
 	}{{23 * time.Hour, true}, {25 * time.Hour, false}} {
-		if err := prune(filepath.Join(top, "mine"), b, now.Add(c.after)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, prune(filepath.Join(top, "mine"), b, now.Add(c.after)))
 		if there := strings.Contains(list(), "small/npm/e"); there != c.there {
 			t.Errorf("after %s it is there: %v", c.after, there)
 		}

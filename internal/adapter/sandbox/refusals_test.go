@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -19,10 +20,7 @@ func refusedBy(t *testing.T, box *Box, root, line string) string {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, io.Discard, io.Discard
-	c, err := box.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(box.Start(cmd))(t)
 	_ = c.Wait() // what failed is not of interest
 	var out []string
 	for _, r := range c.Refusals() {
@@ -36,20 +34,12 @@ func refusedBy(t *testing.T, box *Box, root, line string) string {
 func TestReadsThatWereRefused(t *testing.T) {
 	root := folder(t)
 	out := filepath.Dir(root)
-	if err := os.MkdirAll(filepath.Join(out, "state"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(out, "lib"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(out, "state"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(out, "lib"), 0o755))
 	for _, name := range []string{"f", "with space", "state/key", "w/own"} {
-		if err := os.WriteFile(filepath.Join(out, name), []byte("x\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(out, name), "x\n")
 	}
-	if err := os.Symlink(filepath.Join(out, "f"), filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(out, "f"), filepath.Join(root, "link")))
 	for _, level := range []confine.Level{confine.Workspace, confine.ReadOnly} {
 		box := open(t, level, root)
 		for _, c := range []struct{ line, want string }{
@@ -66,10 +56,7 @@ func TestReadsThatWereRefused(t *testing.T) {
 			cmd.Dir = root
 			var said strings.Builder
 			cmd.Stdout, cmd.Stderr = &said, &said
-			child, err := box.Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			child := must.Get(box.Start(cmd))(t)
 			_ = child.Wait()
 			if got := strings.ReplaceAll(fmt.Sprint(child.Explain(said.String())), out, "T"); got != c.want {
 				t.Errorf("%s: %s: %s, want %s (%s)", level, c.line, got, c.want, said.String())
@@ -81,10 +68,7 @@ func TestReadsThatWereRefused(t *testing.T) {
 			cmd.Dir = root
 			var said strings.Builder
 			cmd.Stderr = &said
-			child, err := box.Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			child := must.Get(box.Start(cmd))(t)
 			_ = child.Wait()
 			if got := child.Explain(said.String()); len(got) > 0 || len(child.Refusals()) != 1 {
 				t.Errorf("a write: %v, refused %v (%s)", got, child.Refusals(), said.String())
@@ -99,13 +83,9 @@ func TestRefusals(t *testing.T) {
 	root := folder(t)
 	out := filepath.Join(filepath.Dir(root), "out")
 	for _, d := range []string{filepath.Join(root, ".git/hooks"), out} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(d, 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(out, "f"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(out, "f"), "x")
 	box := open(t, confine.Workspace, root)
 	for _, c := range []struct{ line, want string }{
 		{"echo x > a; mkdir d; mv a d; rm -r d; echo > /dev/null; echo $TMPDIR > $TMPDIR/x", ""},

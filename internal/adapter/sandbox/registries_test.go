@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -23,19 +24,11 @@ func TestPackageSettings(t *testing.T) {
 		".yarnrc.yml":          "npmRegistryServer: https://npm.corp.example\nnpmAuthToken: glpat-AbCdEf0123456789XyZw\n",
 		".bunfig.toml":         "[install]\nregistry = \"https://me:hunter2hunter2@npm.corp.example\"\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(home, name), text)
 	}
 	own := t.TempDir()
 	f := confine.Facts{Root: filepath.Join(home, "w"), Home: real(home)}
-	set, err := packageSettings(&f, func(string) string { return "" }, own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(packageSettings(&f, func(string) string { return "" }, own))(t)
 	npm, pip := filepath.Join(own, "settings/npmrc"), filepath.Join(own, "settings/pip.conf")
 	if want := []string{"npm_config_userconfig=" + npm, "NPM_CONFIG_USERCONFIG=" + npm, "PIP_CONFIG_FILE=" + pip}; !slices.Equal(set, want) {
 		t.Errorf("%q", set)
@@ -53,17 +46,11 @@ func TestPackageSettings(t *testing.T) {
 		t.Errorf("read in place: %q", f.Reads)
 	}
 	// What the person no longer has is gone.
-	if err := os.Remove(filepath.Join(home, ".cargo/config.toml")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(home, ".cargo/config.toml")))
 	// A variable names another file.
 	other := filepath.Join(home, "other")
-	if err := os.WriteFile(other, []byte("registry=https://other.example\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := packageSettings(&f, func(n string) string { return map[string]string{"npm_config_userconfig": other}[n] }, own); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, other, "registry=https://other.example\n")
+	must.Done(t)(packageSettings(&f, func(n string) string { return map[string]string{"npm_config_userconfig": other}[n] }, own))
 	if _, err := os.Stat(filepath.Join(own, "cargo/config.toml")); err == nil {
 		t.Error("the copy is still there")
 	}

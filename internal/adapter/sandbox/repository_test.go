@@ -3,11 +3,11 @@
 package sandbox
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -68,9 +68,7 @@ func TestGitFileIsNotBelieved(t *testing.T) {
 	bash(t, nil, dir, "git init -q -b main victim; cd victim; echo f > f; git add f; git commit -qm zero; git worktree add -q ../linked; cd ..; mkdir w")
 	root := filepath.Join(dir, "w")
 	for _, to := range []string{"../victim/.git", dir + "/victim/.git/worktrees/linked", "../linked/.git", "..", "/", ""} {
-		if err := os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+to+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(root, ".git"), "gitdir: "+to+"\n")
 		if git, common, _ := repository(root, ""); git != nil || common != nil {
 			t.Errorf("%q opens %v %v", to, git, common)
 		}

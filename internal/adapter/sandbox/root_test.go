@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -17,12 +18,7 @@ func TestCopyTakesTheWorkspacesPlace(t *testing.T) {
 	root := folder(t)
 	other := filepath.Join(filepath.Dir(root), "copy")
 	for name, text := range map[string]string{filepath.Join(root, "now"): "now", filepath.Join(root, "node_modules", "dep"): "dep", filepath.Join(other, "then"): "then"} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	b := NewBoxes(func(k string) string {
 		return map[string]string{"HOME": "/nonexistent", "XDG_CACHE_HOME": filepath.Join(filepath.Dir(root), "cache")}[k]
@@ -30,9 +26,7 @@ func TestCopyTakesTheWorkspacesPlace(t *testing.T) {
 	b.Temporary = true
 	t.Cleanup(func() { _ = b.Close() })
 	box, _, err := b.box(process.Confine{Level: process.Workspace, Root: other, Reads: []string{filepath.Join(root, "node_modules")}}, other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out := bash(t, box, other, "cat then; cat "+root+"/node_modules/dep; echo more >> then && cat then; cat "+root+"/now; echo x >> "+root+"/now; echo x > "+root+"/node_modules/dep; mkdir .claude; echo end")
 	if !strings.HasPrefix(out, "thendepthenmore\n") || strings.Contains(out, "now\n") || !strings.HasSuffix(out, "end\n") {
 		t.Errorf("%q", out)

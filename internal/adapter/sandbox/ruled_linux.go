@@ -224,8 +224,7 @@ func (c caller) openMore(dirfd int32, addr uint64, flags int) error {
 	if errors.Is(err, errGoOn) {
 		return unix.EACCES
 	}
-	var l *lack
-	if errors.As(err, &l) && errors.Is(l.otherwise, errGoOn) {
+	if l, ok := errors.AsType[*lack](err); ok && errors.Is(l.otherwise, errGoOn) {
 		l.otherwise = unix.EACCES
 	}
 	return err

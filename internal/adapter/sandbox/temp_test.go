@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.12: the temporary folders of dead sessions go at the next start; those of living
@@ -13,26 +15,16 @@ import (
 func TestSweepTemps(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	live, drop, err := ownTemp()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	elsewhere := t.TempDir()
 	keep := filepath.Join(elsewhere, "keep")
 	dead, link, file := filepath.Join(os.TempDir(), tempName+"1"), filepath.Join(os.TempDir(), tempName+"2"), filepath.Join(os.TempDir(), tempName+"3")
 	for _, dir := range []string{keep, filepath.Join(dead, "a/b"), filepath.Join(os.TempDir(), "other")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
-	if err := os.Symlink(elsewhere, filepath.Join(dead, "a/link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(elsewhere, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(elsewhere, filepath.Join(dead, "a/link")))
+	must.Do(t, os.Symlink(elsewhere, link))
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	sweepTemps()
 	for _, name := range []string{live, keep, link, file, filepath.Join(os.TempDir(), "other")} {
 		if _, err := os.Lstat(name); err != nil {

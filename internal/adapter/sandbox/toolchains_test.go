@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -49,20 +50,12 @@ func TestToolchainsOfPath(t *testing.T) {
 			top := real(t.TempDir())
 			at := func(name string) string { return filepath.Join(top, name) }
 			for _, name := range append(c.files, "w/a", "home/.keep", "state/x") {
-				if err := os.MkdirAll(filepath.Dir(at(name)), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(at(name), []byte("x"), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
+				must.Do(t, os.WriteFile(at(name), []byte("x"), 0o700))
 			}
 			for name, to := range c.links {
-				if err := os.MkdirAll(filepath.Dir(at(name)), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Symlink(at(to), at(name)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
+				must.Do(t, os.Symlink(at(to), at(name)))
 			}
 			env := func(k string) string {
 				return map[string]string{"HOME": at("home"), "PATH": "rel:" + at(c.path) + ":/usr/bin"}[k]
@@ -70,9 +63,7 @@ func TestToolchainsOfPath(t *testing.T) {
 			f, _, _ := locate(env, at("w"), at("state"))
 			f = withToolchains(f, env)
 			p := confine.New(confine.Workspace, f)
-			if err := p.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Validate())
 			for _, name := range c.reads {
 				if !p.MayRead(at(name)) {
 					t.Errorf("%s cannot be read: %q", name, f.Reads)
@@ -96,12 +87,8 @@ func TestReadable(t *testing.T) {
 		"home/.config/go/env": "GOPROXY=x\nGOMODCACHE=" + at("mods") + "\nGOROOT=" + at("notused") + "\n", "mods/m/x.go": "", "goroot/src/fmt/print.go": "", "notused/x": "",
 		"venv/bin/python3": "", "venv/lib/python3/site-packages/six.py": "", "npm/bin/tsc": "", "npm/lib/node_modules/typescript/x.js": "", "home/.cargo/registry/src/x.rs": "", "home/.cargo/credentials.toml": "", "w/a": "", "state/x": "",
 	} {
-		if err := os.MkdirAll(filepath.Dir(at(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at(name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
+		must.Do(t, os.WriteFile(at(name), []byte(text), 0o700))
 	}
 	env := map[string]string{"HOME": at("home"), "PATH": at("npm/bin"), "GOROOT": at("goroot"), "VIRTUAL_ENV": at("venv")}
 	p := NewBoxes(func(k string) string { return env[k] }, at("w"), at("state/spill"), at("state")).Readable()

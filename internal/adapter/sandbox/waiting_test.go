@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
@@ -54,10 +55,7 @@ print("made", flush=True)
 			if c.ruled {
 				policy.Rules = []process.PathRule{pathRule(process.DeniesPath, false, 1, root, "secret/**")}
 			}
-			box, err := Open(policy)
-			if err != nil {
-				t.Fatal(err)
-			}
+			box := must.Get(Open(policy))(t)
 			defer box.Close()
 			made := make(chan struct{})
 			p := answering(func(r process.Refusal) (string, process.Answer) { <-made; return r.What, process.Allowed })
@@ -65,21 +63,15 @@ print("made", flush=True)
 				p.answer = no
 			}
 			out, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer out.Close()
 			in, begin, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			cmd := exec.Command("bash", "-c", "export PATH=/usr/bin:/bin; read; "+strings.ReplaceAll(c.line, "OUT", outside))
 			cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = root, in, w, w
 			child, err := box.start(cmd, holding{hold: p.hold})
 			_, _ = w.Close(), in.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if c.names {
 				box.names.Lock()
 			}

@@ -10,12 +10,9 @@ import (
 // Autofix configures the checks after a turn that changed files (SPEC 13.3). Nil, or 0
 // for TimeoutSeconds, means the default.
 type Autofix struct {
-	Enable *bool `json:"enable,omitempty"`
-	// Attempts is how many times the model is asked to fix errors, 0 to 10; with 0 pawl
-	// only checks.
-	Attempts *int `json:"attempts,omitempty"`
-	// TimeoutSeconds is the most time for one check, at most 600.
-	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
+	Enable         *bool `json:"enable,omitempty" jsonschema:"run the checks after a turn that changed files"`
+	Attempts       *int  `json:"attempts,omitempty" jsonschema:"how often the model is asked to fix what fails, 0 to 10"`
+	TimeoutSeconds int   `json:"timeout_seconds,omitempty" jsonschema:"the longest time of one check"`
 }
 
 // Check is a configured check. It replaces those that pawl would find.

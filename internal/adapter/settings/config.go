@@ -32,8 +32,15 @@ func (p Paths) User() string { return filepath.Join(p.Config, "config.json") }
 // Project returns the path of a project's configuration file.
 func Project(dir string) string { return filepath.Join(dir, filepath.FromSlash(guidance.Settings)) }
 
-// Config is a configuration file with its path.
-type Config struct{ Path string }
+// Config is a configuration file with its path: a person's, or a project's, which can only
+// restrict.
+type Config struct {
+	Path    string
+	Project bool
+}
+
+// projectKeys are what a project's file may set.
+var projectKeys = []string{"permissions.ask", "permissions.deny", "hooks"}
 
 // Get returns the value of a key, such as budget.usd, as JSON. ok is false if the file
 // does not set it. An unknown key is an error (ErrKey).
@@ -95,15 +102,34 @@ func (c Config) All() (keys []string, values map[string]json.RawMessage, err err
 // Set sets the value of a key: JSON, or a text without quotes. Comments stay. An invalid
 // configuration is refused and the file stays unchanged.
 func (c Config) Set(key, value string) error {
+	return c.change(key, func(raw []byte, keys []string, t reflect.Type) ([]byte, error) {
+		return jsonc.Set(raw, valueOf(value, t), keys...)
+	})
+}
+
+// Unset removes a key, so that its default holds.
+func (c Config) Unset(key string) error {
+	return c.change(key, func(raw []byte, keys []string, _ reflect.Type) ([]byte, error) {
+		if len(raw) == 0 {
+			return []byte("{}"), nil
+		}
+		return jsonc.Remove(raw, keys...)
+	})
+}
+
+func (c Config) change(key string, edit func(raw []byte, keys []string, t reflect.Type) ([]byte, error)) error {
 	keys, t, err := keysOf(key)
 	if err != nil {
 		return err
+	}
+	if c.Project && !slices.Contains(projectKeys, key) {
+		return fault.NewConfiguration("set it in your own", "a project's configuration can only restrict: it may set %s, not %s", strings.Join(projectKeys, ", "), key)
 	}
 	raw, err := c.read()
 	if err != nil {
 		return err
 	}
-	out, err := jsonc.Set(raw, valueOf(value, t), keys...)
+	out, err := edit(raw, keys, t)
 	if err != nil {
 		return c.bad(err)
 	}
@@ -123,14 +149,25 @@ func (c Config) Set(key, value string) error {
 	if err := s.check(key); err != nil {
 		return err
 	}
-	path, mode := c.Path, os.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link, for example into a repository of settings
+	return c.write(out)
+}
+
+func (c Config) write(out []byte) error {
+	path, mode, folder := c.Path, os.FileMode(0o600), os.FileMode(0o700)
+	if c.Project { // a clone's link must not lead elsewhere
+		mode, folder = 0o644, 0o755
+		for _, p := range []string{path, filepath.Dir(path)} {
+			if st, err := os.Lstat(p); err == nil && st.Mode()&os.ModeSymlink != 0 {
+				return fault.NewConfiguration("change the file that it leads to yourself", "%s is a link", p)
+			}
+		}
+	} else if real, err := filepath.EvalSymlinks(path); err == nil { // for example into a repository of settings
 		path = real
 	}
 	if st, err := os.Stat(path); err == nil {
 		mode = st.Mode().Perm()
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), folder); err != nil {
 		return fmt.Errorf("keep the configuration: %w", err)
 	}
 	if err := atomicfile.Write(path, out, mode); err != nil {

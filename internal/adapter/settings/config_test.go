@@ -16,6 +16,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/policy/progress"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // SPEC 17.5: comments stay, what is wrong is refused with the file as it was.
@@ -41,10 +44,8 @@ func TestConfigSet(t *testing.T) {
 		{"a..b", "x", "", "no such key"},
 		{`models."x`, "1", "", "not closed"},
 	} {
-		f := Config{filepath.Join(t.TempDir(), "pawl", "config.json")}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(f.Path), 0o700), os.WriteFile(f.Path, []byte(before), 0o640)); err != nil {
-			t.Fatal(err)
-		}
+		f := Config{Path: filepath.Join(t.TempDir(), "pawl", "config.json")}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(f.Path), 0o700), os.WriteFile(f.Path, []byte(before), 0o640)))
 		err := f.Set(c.key, c.value)
 		got, rerr := os.ReadFile(f.Path)
 		if rerr != nil {
@@ -73,23 +74,17 @@ func text(err error) string {
 func TestConfigLink(t *testing.T) {
 	dir := t.TempDir()
 	real := filepath.Join(dir, "dotfiles.json")
-	f := Config{filepath.Join(dir, "config.json")}
-	if err := errors.Join(os.WriteFile(real, []byte("{}"), 0o600), os.Symlink(real, f.Path)); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Set("model", "offline"); err != nil {
-		t.Fatal(err)
-	}
+	f := Config{Path: filepath.Join(dir, "config.json")}
+	must.Do(t, errors.Join(os.WriteFile(real, []byte("{}"), 0o600), os.Symlink(real, f.Path)))
+	must.Do(t, f.Set("model", "offline"))
 	if st, err := os.Lstat(f.Path); err != nil || st.Mode().IsRegular() {
 		t.Error("the link is gone")
 	}
 	if got, err := os.ReadFile(real); err != nil || string(got) != `{"model": "offline"}` {
 		t.Errorf("%s, %v", got, err)
 	}
-	g := Config{filepath.Join(dir, "new", "pawl", "config.json")}
-	if err := g.Set("effort", "high"); err != nil {
-		t.Fatal(err)
-	}
+	g := Config{Path: filepath.Join(dir, "new", "pawl", "config.json")}
+	must.Do(t, g.Set("effort", "high"))
 	if v, ok, err := g.Get("effort"); err != nil || !ok || string(v) != `"high"` {
 		t.Errorf("%s %v %v", v, ok, err)
 	}
@@ -99,10 +94,8 @@ func TestConfigLink(t *testing.T) {
 }
 
 func TestConfigAll(t *testing.T) {
-	f := Config{filepath.Join(t.TempDir(), "config.json")}
-	if err := os.WriteFile(f.Path, []byte(`{"model": "m", "budget": {"usd": 1}, "models": {"a/b.c": {"window": 3}}, "checks": [{"command": "x"}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	f := Config{Path: filepath.Join(t.TempDir(), "config.json")}
+	must.Write(t, f.Path, `{"model": "m", "budget": {"usd": 1}, "models": {"a/b.c": {"window": 3}}, "checks": [{"command": "x"}]}`)
 	keys, values, err := f.All()
 	if err != nil || strings.Join(keys, " ") != `budget.usd checks model models."a/b.c".window` {
 		t.Errorf("%q %v", keys, err)
@@ -117,10 +110,7 @@ func TestConfigAll(t *testing.T) {
 // schema makes the schema of the configuration from the types that read it.
 func schema(t *testing.T) []byte {
 	t.Helper()
-	s, err := jsonschema.ForType(reflect.TypeFor[Settings](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[json.RawMessage](): {Type: "object"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(jsonschema.ForType(reflect.TypeFor[Settings](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[json.RawMessage](): {Type: "object"}}}))(t)
 	optional(s)
 	s.Title = "pawl's configuration"
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
@@ -134,10 +124,28 @@ func schema(t *testing.T) []byte {
 	s.Properties["store"].Properties["durability"].Enum = []any{"normal", "full"}
 	s.Properties["swarm"].Properties["notes"].Enum = []any{"sqlite", NotesJSON, NotesNATS}
 	s.Properties["screen"].Properties["theme"].Enum = []any{"dark", "light", "contrast", "plain"}
-	b, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
+	s.Properties["search"].Properties["api"].Enum = []any{"brave", "tavily", "searxng"}
+	s.Properties["tools"].Properties["auto_correct"].Enum = []any{"safe", "all"}
+	w := s.Properties["window"].Properties
+	w["tokenizer"].Enum, w["status"].Enum, w["compact"].Enum = []any{"bpe", "estimate"}, []any{"auto", "always"}, []any{"auto", "off"}
+	for group, values := range map[string]any{
+		"": map[string]any{"sandbox": "workspace", "mode": "ask", "retry_for": "5m", "route": "auto"}, "progress": progress.Default(), "window": window.Config{}.Defaults(),
+		"kept": Kept{SessionMB: 2048, FileMB: 64}, "resources": Resources{MemoryMB: 100, DiskMB: 100}, "swarm": Swarm{Notes: "sqlite", WorkerTokens: 300_000, WorkerSteps: 50},
+		"store": Store{Durability: "normal"}, "tools": Tools{AutoCorrect: "safe"}, "agents": map[string]int{"depth": Agents{}.Levels()},
+		"autofix": map[string]any{"enable": true, "attempts": 3, "timeout_seconds": 300}, "lsp": map[string]any{"enable": true, "memory_mb": 4096},
+	} {
+		of := s
+		if group != "" {
+			of = s.Properties[group]
+		}
+		b := must.Get(json.Marshal(values))(t)
+		var fields map[string]json.RawMessage
+		must.Do(t, json.Unmarshal(b, &fields))
+		for key, value := range fields {
+			of.Properties[key].Default = value
+		}
 	}
+	b := must.Get(json.MarshalIndent(s, "", "  "))(t)
 	return append(b, '\n')
 }
 
@@ -162,13 +170,8 @@ func TestSchemaIsCurrent(t *testing.T) {
 		golden.File(t, path, string(want))
 	}
 	var s jsonschema.Schema
-	if err := json.Unmarshal(want, &s); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(want, &s))
+	r := must.Get(s.Resolve(nil))(t)
 	texts := map[string]bool{`{"$schema": "x"}`: true, `{"modle": "x"}`: false, `{"budget": {"usd": "5"}}`: false, `{"mode": "wild"}`: false}
 	for _, example := range examples(t) {
 		texts[example] = true
@@ -178,9 +181,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 	}
 	for text, ok := range texts {
 		var v any
-		if err := json.Unmarshal(jsonc.Plain([]byte(text)), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(jsonc.Plain([]byte(text)), &v))
 		if err := r.Validate(v); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -191,15 +192,9 @@ func TestSchemaIsCurrent(t *testing.T) {
 // and those of hooks.
 func examples(t *testing.T) (out []string) {
 	t.Helper()
-	pages, err := filepath.Glob("../../../doc/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("../../../doc/*.md"))(t)
 	for _, page := range pages {
-		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(page))(t)
 		for _, m := range regexp.MustCompile("(?ms)^```(jsonc?)\n(.*?)^```").FindAllStringSubmatch(string(b), -1) {
 			if m[1] == "jsonc" || strings.Contains(m[2], `"hooks"`) {
 				out = append(out, m[2])

@@ -1,9 +1,13 @@
 package settings
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
 
@@ -30,6 +34,36 @@ func guards(home, dir string, originals []string, agreed bool) []claudecode.Sett
 			}
 			out = append(out, readGuards(path, claudecode.File{Name: shown, Root: filepath.ToSlash(dir)})...)
 		}
+	}
+	return append(out, foreign(home, dir)...)
+}
+
+// foreign reads the settings files of other agents, of the folder and of the person.
+func foreign(home, dir string) (out []claudecode.Settings) {
+	for _, f := range claudecode.Foreigns {
+		at := dir
+		if f.Home {
+			at = home
+		}
+		if at == "" || !f.Home && at == home { // the folder is the home
+			continue
+		}
+		raw, err := readSmall(filepath.Join(at, filepath.FromSlash(f.Path)))
+		if missing(err) {
+			continue
+		}
+		all := map[string]any{}
+		switch {
+		case err != nil:
+		case filepath.Ext(f.Path) == ".toml":
+			err = toml.Unmarshal(raw, &all)
+		default:
+			err = json.Unmarshal(jsonc.Plain(raw), &all)
+		}
+		if err != nil {
+			all = nil
+		}
+		out = append(out, f.Read(all))
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.17: the guards of the folder, of the folder that it is a copy of, and of the
@@ -12,9 +14,9 @@ import (
 func TestGuardsAreRead(t *testing.T) {
 	home, dir, original := t.TempDir(), t.TempDir(), t.TempDir()
 	p := Paths{Config: t.TempDir(), Home: home}
-	write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions": {"deny": ["Bash(a)"]}}`)
-	write(t, filepath.Join(dir, ".claude", "settings.json"), `{"permissions": {"deny": ["Bash(b)"]}}`)
-	write(t, filepath.Join(original, ".claude", "settings.local.json"), `{"permissions": {"deny": ["Read(/c)"]}}`)
+	must.Write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions": {"deny": ["Bash(a)"]}}`)
+	must.Write(t, filepath.Join(dir, ".claude", "settings.json"), `{"permissions": {"deny": ["Bash(b)"]}}`)
+	must.Write(t, filepath.Join(original, ".claude", "settings.local.json"), `{"permissions": {"deny": ["Read(/c)"]}}`)
 	rules := func(l Loaded) string {
 		var out []string
 		for _, g := range l.Guards {
@@ -32,11 +34,11 @@ func TestGuardsAreRead(t *testing.T) {
 		t.Errorf("in the home: %+v", l.Guards)
 	}
 	// What the person's own file has stops nothing; what the folder's has does.
-	write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions": {"deny": ["Bsh"]}}`)
+	must.Write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions": {"deny": ["Bsh"]}}`)
 	if l, err := Load(p, dir); err != nil || len(l.Unkept) > 0 || len(l.Guards[0].Problems) != 1 {
 		t.Errorf("%v %+v", err, l)
 	}
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"permissions": {"deny": ["bash(a | b)"]}}`)
+	must.Write(t, filepath.Join(dir, ".pawl", "config.json"), `{"permissions": {"deny": ["bash(a | b)"]}}`)
 	if l, err := Load(p, dir); err != nil || len(l.Unkept) != 1 {
 		t.Errorf("%v %+v", err, l)
 	}
@@ -71,7 +73,7 @@ func TestHooksThatNeverRun(t *testing.T) {
 			if own {
 				file = p.User()
 			}
-			write(t, file, `{"hooks": `+text+`}`)
+			must.Write(t, file, `{"hooks": `+text+`}`)
 			l, err := Load(p, dir)
 			told := strings.Join(l.Unkept, "\n")
 			if own && err != nil {
@@ -93,12 +95,8 @@ func TestUnreadableGuards(t *testing.T) {
 		"long":     func(f string) error { return os.WriteFile(f, []byte(strings.Repeat(" ", maxConfig+1)), 0o600) },
 	} {
 		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, ".claude"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := make(filepath.Join(dir, ".claude", "settings.json")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, ".claude"), 0o700))
+		must.Do(t, make(filepath.Join(dir, ".claude", "settings.json")))
 		if l, err := Load(Paths{Config: t.TempDir()}, dir); err != nil || len(l.Unkept) != 1 {
 			t.Errorf("%s: %v %+v", name, err, l.Unkept)
 		}

@@ -7,9 +7,9 @@ import (
 
 // LSP configures which language servers run, and how (SPEC 12).
 type LSP struct {
-	Enable   *bool                `json:"enable,omitempty"`    // false: none
-	MemoryMB int64                `json:"memory_mb,omitempty"` // limit for one server with its processes; default 4096
-	Servers  map[string]LSPServer `json:"servers,omitempty"`   // by name; an entry for a server that pawl knows changes it
+	Enable   *bool                `json:"enable,omitempty" jsonschema:"use language servers"`
+	MemoryMB int64                `json:"memory_mb,omitempty" jsonschema:"MB of memory for one server"`
+	Servers  map[string]LSPServer `json:"servers,omitempty" jsonschema:"changes of known servers, and servers of your own, by name"`
 }
 
 // LSPServer holds the changes of a known server, or the whole configuration of an unknown

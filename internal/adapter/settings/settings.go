@@ -34,58 +34,44 @@ import (
 // Settings is a user's configuration.
 type Settings struct {
 	Schema      string           `json:"$schema,omitempty"` // for editors
-	Model       string           `json:"model,omitempty"`   // provider/model
-	Effort      string           `json:"effort,omitempty"`  // minimal, low, medium, high, xhigh, max
-	Mode        string           `json:"mode,omitempty"`    // permission mode
-	Sandbox     string           `json:"sandbox,omitempty"` // workspace, read-only or off
+	Model       string           `json:"model,omitempty" jsonschema:"provider/model, or a provider; PAWL_MODEL and -m override it"`
+	Effort      string           `json:"effort,omitempty" jsonschema:"how hard a model thinks; not set: as the model's maker does"`
+	Mode        string           `json:"mode,omitempty" jsonschema:"what goes on without a question (/mode changes this session); a run without a person has accept-edits"`
+	Sandbox     string           `json:"sandbox,omitempty" jsonschema:"the widest rights of commands"`
 	Permissions Permissions      `json:"permissions,omitzero"`
-	Models      map[string]Model `json:"models,omitempty"` // by provider/model or model
+	Models      map[string]Model `json:"models,omitempty" jsonschema:"what pawl does not know or has wrong about a model: price, window, max_output, images"`
 	Store       Store            `json:"store,omitzero"`
 	Budget      Budget           `json:"budget,omitzero"`
-	// Fallback lists the models, as provider/model, that continue when the current one
-	// does not answer.
-	Fallback []string `json:"fallback,omitempty"`
-	// RetryFor is how long a request without an answer is retried, such as "5m"; "0"
-	// switches retries off.
-	RetryFor string `json:"retry_for,omitempty"`
+	Fallback    []string         `json:"fallback,omitempty" jsonschema:"models that go on when the first does not answer"`
+	RetryFor    string           `json:"retry_for,omitempty" jsonschema:"how long a request is tried again, such as 5m; 0: never"`
 	// Resources is what the machine must have free for new work.
-	Resources Resources `json:"resources,omitzero"`
-	// QueryCache stores answers to questions for which the model only read, and returns
-	// them again while nothing that they are based on has changed.
-	QueryCache bool `json:"query_cache,omitempty"`
+	Resources  Resources `json:"resources,omitzero"`
+	QueryCache bool      `json:"query_cache,omitempty" jsonschema:"answer the same first question again from what is stored"`
 	// Progress configures the detection of runs that make no progress; missing keys have
 	// their defaults.
 	Progress progress.Config `json:"progress,omitzero"`
 	// Window configures the context window; missing keys have their defaults.
-	Window window.Config `json:"window,omitzero"`
-	// Route is how prompts are classified: auto, off, read, edit, run, profile.
-	Route string `json:"route,omitempty"`
-	// RouteModel: a model is asked to classify a prompt where its words do not decide.
-	RouteModel *bool   `json:"route_model,omitempty"`
-	Tools      Tools   `json:"tools,omitzero"`
-	Autofix    Autofix `json:"autofix,omitzero"`
-	Checks     []Check `json:"checks,omitempty"`
-	LSP        LSP     `json:"lsp,omitzero"`
-	Agents     Agents  `json:"agents,omitzero"`
-	Screen     Screen  `json:"screen,omitzero"`
-	Search     Search  `json:"search,omitzero"`
-	Kept       Kept    `json:"kept,omitzero"`
-	Swarm      Swarm   `json:"swarm,omitzero"`
-	// ServerState allows a provider to store conversations on its servers, so that
-	// requests need not repeat them (OpenAI's Responses).
-	ServerState bool `json:"server_state,omitempty"`
-	// ClaudeSettings: ~/.claude/settings.json is used like this file where this one says
-	// nothing: permissions, folders, mode, model, environment and hooks.
-	ClaudeSettings bool `json:"claude_settings,omitempty"`
-	// Hooks are programs that run at events of a session, in the format of Claude Code's
-	// settings. A project's hooks run only in a trusted folder.
-	Hooks json.RawMessage `json:"hooks,omitempty"`
+	Window         window.Config   `json:"window,omitzero"`
+	Route          string          `json:"route,omitempty" jsonschema:"how prompts are classified"`
+	RouteModel     *bool           `json:"route_model,omitempty" jsonschema:"a model may classify a prompt where the words do not decide"`
+	Tools          Tools           `json:"tools,omitzero"`
+	Autofix        Autofix         `json:"autofix,omitzero"`
+	Checks         []Check         `json:"checks,omitempty" jsonschema:"your own checks after changes, in place of those that pawl finds"`
+	LSP            LSP             `json:"lsp,omitzero"`
+	Agents         Agents          `json:"agents,omitzero"`
+	Screen         Screen          `json:"screen,omitzero"`
+	Search         Search          `json:"search,omitzero"`
+	Kept           Kept            `json:"kept,omitzero"`
+	Swarm          Swarm           `json:"swarm,omitzero"`
+	ServerState    bool            `json:"server_state,omitempty" jsonschema:"a provider may store conversations on its servers"`
+	ClaudeSettings bool            `json:"claude_settings,omitempty" jsonschema:"use ~/.claude/settings.json where this file says nothing"`
+	Hooks          json.RawMessage `json:"hooks,omitempty" jsonschema:"programs that run at events of a session"`
 }
 
 // Kept limits what is kept of what commands remove or replace.
 type Kept struct {
-	SessionMB int64 `json:"session_mb,omitempty"` // for a session; 0: 2048
-	FileMB    int64 `json:"file_mb,omitempty"`    // of a file that must be copied; 0: 64
+	SessionMB int64 `json:"session_mb,omitempty" jsonschema:"MB kept of what the commands of a session remove"`
+	FileMB    int64 `json:"file_mb,omitempty" jsonschema:"MB of one such file that must be copied"`
 }
 
 func (k Kept) check() error {
@@ -97,13 +83,9 @@ func (k Kept) check() error {
 
 // Swarm configures swarms.
 type Swarm struct {
-	// Notes is where a swarm stores what its workers learned from each other: sqlite (the
-	// default), json, or nats: on the server of --nats, if there is one.
-	Notes string `json:"notes,omitempty"`
-	// WorkerTokens and WorkerSteps are what a worker may use for one try of a task; 0: 300,000
-	// tokens and 50 steps.
-	WorkerTokens int64 `json:"worker_tokens,omitempty"`
-	WorkerSteps  int   `json:"worker_steps,omitempty"`
+	Notes        string `json:"notes,omitempty" jsonschema:"where workers store what they learn"`
+	WorkerTokens int64  `json:"worker_tokens,omitempty" jsonschema:"tokens for one try of a task"`
+	WorkerSteps  int    `json:"worker_steps,omitempty" jsonschema:"steps for one try of a task"`
 }
 
 // The values of Swarm.Notes besides sqlite.
@@ -126,25 +108,23 @@ func (s Swarm) check() error {
 // Search configures the service that searches the web; empty: the model's provider, if it
 // can.
 type Search struct {
-	API string `json:"api,omitempty"` // brave, tavily or searxng
-	URL string `json:"url,omitempty"` // its address, if not the service's default
-	// Price is what the service charges for each search, in USD.
-	Price float64 `json:"price,omitempty"`
+	API   string  `json:"api,omitempty" jsonschema:"brave, tavily or searxng; not set: the search of the model's provider"`
+	URL   string  `json:"url,omitempty" jsonschema:"the address of the service, if not its usual one"`
+	Price float64 `json:"price,omitempty" jsonschema:"USD for each search"`
 }
 
 // Screen configures how conversations are displayed.
 type Screen struct {
-	Theme string `json:"theme,omitempty"` // dark, light, contrast or plain; "": as the terminal reports its background
-	Calm  bool   `json:"calm,omitempty"`  // no animations
-	Plain bool   `json:"plain,omitempty"` // line by line, as with --plain
-	Vim   bool   `json:"vim,omitempty"`   // the prompt takes the keys of vi
+	Theme string              `json:"theme,omitempty" jsonschema:"colours; not set: by the terminal's background; PAWL_THEME overrides it"`
+	Calm  bool                `json:"calm,omitempty" jsonschema:"no animation, no running seconds; also PAWL_CALM=1"`
+	Plain bool                `json:"plain,omitempty" jsonschema:"line by line, as with --plain"`
+	Vim   bool                `json:"vim,omitempty" jsonschema:"the prompt takes the keys of vi"`
+	Keys  map[string][]string `json:"keys,omitempty" jsonschema:"other keys for an action of the screen (doc/keys.md)"`
 }
 
 // Agents configures how a session may start agents.
 type Agents struct {
-	// Depth is how deep agents may be nested: 1, the default, for agents that start no
-	// others; 0 for no agents.
-	Depth *int `json:"depth,omitempty"`
+	Depth *int `json:"depth,omitempty" jsonschema:"how deep agents may be nested: 0 for none, at most 5"`
 }
 
 const mostDepth = 5
@@ -166,42 +146,41 @@ func (a Agents) check() error {
 
 // Permissions are rules such as "bash(go test *)".
 type Permissions struct {
-	Allow []string `json:"allow,omitempty"`
-	Ask   []string `json:"ask,omitempty"`
-	Deny  []string `json:"deny,omitempty"`
+	Allow []string `json:"allow,omitempty" jsonschema:"rules for what goes on without a question"`
+	Ask   []string `json:"ask,omitempty" jsonschema:"rules for what is asked about"`
+	Deny  []string `json:"deny,omitempty" jsonschema:"rules for what is refused"`
 }
 
 // Model overrides what pawl knows about a model.
 type Model struct {
-	Price     *llm.Price `json:"price,omitempty"`
-	Window    int        `json:"window,omitempty"`
-	MaxOutput int        `json:"max_output,omitempty"`
-	// Images is whether the model accepts images.
-	Images *bool `json:"images,omitempty"`
+	Price     *llm.Price `json:"price,omitempty" jsonschema:"USD per million tokens"`
+	Window    int        `json:"window,omitempty" jsonschema:"tokens of the context window"`
+	MaxOutput int        `json:"max_output,omitempty" jsonschema:"the most tokens of one reply"`
+	Images    *bool      `json:"images,omitempty" jsonschema:"the model accepts images"`
 }
 
 // Store configures how sessions are stored.
 type Store struct {
-	Durability string `json:"durability,omitempty"` // normal (default) or full: fsync per append
+	Durability string `json:"durability,omitempty" jsonschema:"full: sync to the disk after each event"`
 }
 
 // Budget limits what a session may spend: a preset, and changes to it. 0 means the
 // preset's value.
 type Budget struct {
-	Preset   string  `json:"preset,omitempty"` // quick, standard, deep, unlimited
-	USD      float64 `json:"usd,omitempty"`
-	Tokens   int64   `json:"tokens,omitempty"`
-	Minutes  float64 `json:"minutes,omitempty"` // running time
-	Requests int     `json:"requests,omitempty"`
-	Calls    int     `json:"calls,omitempty"`
-	Agents   int     `json:"agents,omitempty"`
+	Preset   string  `json:"preset,omitempty" jsonschema:"a set of limits; the keys below change single ones"`
+	USD      float64 `json:"usd,omitempty" jsonschema:"USD that a session may cost; a conversation has 5 if nothing is set"`
+	Tokens   int64   `json:"tokens,omitempty" jsonschema:"tokens of a session, input and output"`
+	Minutes  float64 `json:"minutes,omitempty" jsonschema:"minutes of work, without your answers"`
+	Requests int     `json:"requests,omitempty" jsonschema:"requests to models, with retries"`
+	Calls    int     `json:"calls,omitempty" jsonschema:"calls of tools"`
+	Agents   int     `json:"agents,omitempty" jsonschema:"agents that may be started"`
 }
 
 // Resources is what the machine must have free for new work, in MB. 0 means the default;
 // a negative number switches the check off.
 type Resources struct {
-	MemoryMB int64 `json:"memory_mb,omitempty"` // default 100
-	DiskMB   int64 `json:"disk_mb,omitempty"`   // default 100, for the workspace and for pawl's own files
+	MemoryMB int64 `json:"memory_mb,omitempty" jsonschema:"MB of memory that must be free for new work; below 0: not checked"`
+	DiskMB   int64 `json:"disk_mb,omitempty" jsonschema:"MB of disk that must be free; below 0: not checked"`
 }
 
 // Loaded is the configuration in effect.

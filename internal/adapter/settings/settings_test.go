@@ -5,35 +5,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-)
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/pawl-agent/pawl/internal/core/must"
+)
 
 // SPEC 16.2: a project's file narrows and never widens.
 func TestProjectOnlyNarrows(t *testing.T) {
 	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
-	write(t, filepath.Join(p.Config, "config.json"), `{
+	must.Write(t, filepath.Join(p.Config, "config.json"), `{
 	// mine
 	"model": "anthropic/claude-sonnet-4-5", /* with a comment */
 	"permissions": {"allow": ["bash(go test *)",],},
 }`)
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"model":"evil/model","mode":"yolo","permissions":{"allow":["bash(*)"],"deny":["bash(make deploy)"]}}`)
-	l, err := Load(p, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, ".pawl", "config.json"), `{"model":"evil/model","mode":"yolo","permissions":{"allow":["bash(*)"],"deny":["bash(make deploy)"]}}`)
+	l := must.Get(Load(p, dir))(t)
 	if l.User.Model != "anthropic/claude-sonnet-4-5" || len(l.User.Permissions.Allow) != 1 || l.User.Mode != "" {
 		t.Errorf("user settings are %+v", l.User)
 	}
@@ -47,12 +38,12 @@ func TestProjectOnlyNarrows(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
-	write(t, filepath.Join(p.Config, "config.json"), `{"modle": "x"}`)
+	must.Write(t, filepath.Join(p.Config, "config.json"), `{"modle": "x"}`)
 	if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "modle") || !strings.Contains(err.Error(), "config.json") {
 		t.Errorf("an unknown key in the user's file gives %v", err)
 	}
 	p = Paths{Config: t.TempDir()}
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{`)
+	must.Write(t, filepath.Join(dir, ".pawl", "config.json"), `{`)
 	l, err := Load(p, dir)
 	if err != nil || len(l.Unkept) != 1 {
 		t.Errorf("a broken project file gives %v, %q", err, l.Unkept)
@@ -74,9 +65,7 @@ func TestWindowKeys(t *testing.T) {
 		`{"window": {"compact_by": 50}}`:                  "compact_by",
 		`{"window": {"compact_at": 99}} // over critical`: "compact_at",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, "config.json"), text)
 		l, err := Load(p, t.TempDir())
 		if want == "" && (err != nil || l.User.Window.CompactAt != 50 || l.User.Window.BPE()) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %+v, %v", text, l.User.Window, err)
@@ -112,14 +101,14 @@ func TestChecks(t *testing.T) {
 		`{"checks": [{"command": "x", "pathes": ["a", "[a"]}]}`: "pathes",
 	} {
 		p, dir := Paths{Config: t.TempDir()}, t.TempDir()
-		write(t, filepath.Join(p.Config, "config.json"), text)
+		must.Write(t, filepath.Join(p.Config, "config.json"), text)
 		_, err := Load(p, dir)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"checks": [{"command": "rm -rf ~"}], "autofix": {"enable": false}}`)
+	must.Write(t, filepath.Join(dir, ".pawl", "config.json"), `{"checks": [{"command": "rm -rf ~"}], "autofix": {"enable": false}}`)
 	l, err := Load(p, dir)
 	if err != nil || len(l.User.Checks) != 0 || l.User.Autofix.Enable != nil || len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0], "rm -rf") {
 		t.Errorf("%+v, %v", l, err)
@@ -129,14 +118,14 @@ func TestChecks(t *testing.T) {
 // SPEC 18.5: a theme that does not exist is refused, and a project cannot set one.
 func TestScreenSettings(t *testing.T) {
 	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
-	write(t, filepath.Join(p.Config, "config.json"), `{"screen": {"theme": "contrast", "calm": true}}`)
-	write(t, filepath.Join(dir, ".pawl", "config.json"), `{"screen": {"plain": true}}`)
+	must.Write(t, filepath.Join(p.Config, "config.json"), `{"screen": {"theme": "contrast", "calm": true}}`)
+	must.Write(t, filepath.Join(dir, ".pawl", "config.json"), `{"screen": {"plain": true}}`)
 	l, err := Load(p, dir)
-	if err != nil || l.User.Screen != (Screen{Theme: "contrast", Calm: true}) || len(l.Warnings) != 1 {
+	if err != nil || !reflect.DeepEqual(l.User.Screen, Screen{Theme: "contrast", Calm: true}) || len(l.Warnings) != 1 {
 		t.Errorf("%+v, %v, %v", l.User.Screen, l.Warnings, err)
 	}
 	for _, bad := range []string{"solarized", "Dark", " dark", "none"} {
-		write(t, filepath.Join(p.Config, "config.json"), `{"screen": {"theme": "`+bad+`"}}`)
+		must.Write(t, filepath.Join(p.Config, "config.json"), `{"screen": {"theme": "`+bad+`"}}`)
 		if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "screen.theme") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -147,12 +136,12 @@ func TestScreenSettings(t *testing.T) {
 func TestSwarmSettings(t *testing.T) {
 	p, dir := Paths{Config: t.TempDir()}, t.TempDir()
 	for _, bad := range []string{"redis", "JSON", " nats", "none"} {
-		write(t, filepath.Join(p.Config, "config.json"), `{"swarm": {"notes": "`+bad+`"}}`)
+		must.Write(t, filepath.Join(p.Config, "config.json"), `{"swarm": {"notes": "`+bad+`"}}`)
 		if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "it must be sqlite, json or nats") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	write(t, filepath.Join(p.Config, "config.json"), `{"swarm": {"worker_steps": -1}}`)
+	must.Write(t, filepath.Join(p.Config, "config.json"), `{"swarm": {"worker_steps": -1}}`)
 	if _, err := Load(p, dir); err == nil || !strings.Contains(err.Error(), "must not be negative") {
 		t.Error(err)
 	}
@@ -178,7 +167,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"{\"model\": \"x\",}\n/* done */":                              "",
 	} {
 		p := Paths{Config: t.TempDir()}
-		write(t, filepath.Join(p.Config, "config.json"), text)
+		must.Write(t, filepath.Join(p.Config, "config.json"), text)
 		_, err := Load(p, t.TempDir())
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), filepath.Join(p.Config, "config.json")+want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -189,7 +178,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 // SPEC 4.15: what was granted together is revoked one by one, as it is listed.
 func TestRevokeOneOfSeveral(t *testing.T) {
 	g := Grants{Path: filepath.Join(t.TempDir(), "grants.json")}
-	write(t, g.Path, `{"/w": ["edit(x.md), bash(rm -rf build)", "read(/a b/**)"]}`) // as an older pawl wrote it
+	must.Write(t, g.Path, `{"/w": ["edit(x.md), bash(rm -rf build)", "read(/a b/**)"]}`) // as an older pawl wrote it
 	for _, c := range []struct {
 		rule  string
 		found bool
@@ -205,9 +194,7 @@ func TestRevokeOneOfSeveral(t *testing.T) {
 			t.Errorf("%s: %v %v, left %q", c.rule, found, err, left)
 		}
 	}
-	if err := g.Add("/w", "edit(y), bash(z *)", time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Add("/w", "edit(y), bash(z *)", time.Unix(1, 0)))
 	if left := rulesOf(g); !slices.Equal(left, []string{"edit(y)", "bash(z *)"}) {
 		t.Errorf("%q", left)
 	}
@@ -224,15 +211,11 @@ func rulesOf(g Grants) (out []string) {
 // SPEC 4.15: a permanent permission is stored with the time of the person's last yes.
 func TestGrantsHaveTheirTime(t *testing.T) {
 	g := Grants{Path: filepath.Join(t.TempDir(), "grants.json")}
-	write(t, g.Path, `{"/w": ["bash(old)"], "/v": [{"rule": "edit(a)", "agreed": "2026-01-02T03:04:05.000000006Z"}]}`)
+	must.Write(t, g.Path, `{"/w": ["bash(old)"], "/v": [{"rule": "edit(a)", "agreed": "2026-01-02T03:04:05.000000006Z"}]}`)
 	for i, rule := range []string{"bash(make *)", "unconfined(make deploy), bash(make *)", "bash(make *)"} {
-		if err := g.Add("/w", rule, time.Unix(int64(i), 7)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Add("/w", rule, time.Unix(int64(i), 7)))
 	}
-	if _, err := g.Revoke("/v", "bash(none)"); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(g.Revoke("/v", "bash(none)"))
 	want := map[string]int64{"bash(old)": time.Time{}.UnixNano(), "unconfined(make deploy)": 1e9 + 7, "bash(make *)": 2e9 + 7}
 	grants, err := g.List("/w")
 	for _, g := range grants {
@@ -256,15 +239,22 @@ func TestProjectFileOfAnyKind(t *testing.T) {
 		"a ring":   func(f string) error { return os.Symlink("config.json", f) },
 	} {
 		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, ".pawl"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := make(filepath.Join(dir, ".pawl", "config.json")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, ".pawl"), 0o700))
+		must.Do(t, make(filepath.Join(dir, ".pawl", "config.json")))
 		l, err := Load(Paths{Config: t.TempDir(), State: t.TempDir()}, dir)
 		if err != nil || len(l.Unkept) != 1 || len(l.Project.Deny) != 0 {
 			t.Errorf("%s: %+v %v", name, l, err)
+		}
+	}
+}
+
+// SPEC 4.15: the file of permanent permissions is the person's alone.
+func TestGrantsArePrivate(t *testing.T) {
+	g := Grants{Path: filepath.Join(t.TempDir(), "state", "grants.json")}
+	must.Do(t, g.Add("/w", "bash(ls)", time.Time{}))
+	for path, want := range map[string]os.FileMode{g.Path: 0o600, filepath.Dir(g.Path): 0o700} {
+		if st, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && st.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, st.Mode(), err)
 		}
 	}
 }

@@ -7,12 +7,8 @@ import (
 
 // Tools configures how tools behave.
 type Tools struct {
-	// AutoCorrect is "safe" (default), or "all": also make corrections that may not be
-	// what was meant, and report them (SPEC 4.5).
-	AutoCorrect string `json:"auto_correct,omitempty"`
-	// Timeout is the longest that a call of a tool may take, by the tool's name, such as
-	// {"web_fetch": "30s"} (SPEC 4.12).
-	Timeout map[string]string `json:"timeout,omitempty"`
+	AutoCorrect string            `json:"auto_correct,omitempty" jsonschema:"all: an ambiguous edit changes every match"`
+	Timeout     map[string]string `json:"timeout,omitempty" jsonschema:"the longest call of a tool, by its name, such as {\"web_fetch\": \"30s\"}"`
 }
 
 // All reports whether every correction is made.

@@ -129,7 +129,7 @@ func (t Trust) read(name string) (*trust.Entry, error) {
 	case !st.Mode().IsRegular():
 		return nil, bad(errors.New("it is not a regular file"))
 	case st.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows": // permission bits have no meaning there
-		return nil, bad(errors.New("others may write it"))
+		return nil, bad(errors.New("other users can write it"))
 	case st.Size() > 4<<20:
 		return nil, bad(errors.New("it is too long"))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -22,9 +23,7 @@ func TestTrust(t *testing.T) {
 	if e, err := tr.Of("/p", "1"); e != nil || err != nil {
 		t.Fatal(e, err)
 	}
-	if err := tr.Keep(said("/p", "1")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tr.Keep(said("/p", "1")))
 	e, err := tr.Of("/p", "1")
 	if err != nil || e == nil || e.Path != "/p" || e.Parts["check:node in ."].Hash != "1" {
 		t.Fatal(e, err)
@@ -87,12 +86,8 @@ func TestTrustIsNotBelieved(t *testing.T) {
 		"long":   func(f string) error { return os.Truncate(f, 5<<20) },
 	} {
 		tr := Trust{Dir: filepath.Join(t.TempDir(), "trust")}
-		if err := tr.Keep(said("/p", "1")); err != nil {
-			t.Fatal(err)
-		}
-		if err := spoil(tr.file("/p")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tr.Keep(said("/p", "1")))
+		must.Do(t, spoil(tr.file("/p")))
 		if e, err := tr.Of("/p", "1"); e != nil || err == nil {
 			t.Errorf("%s: %+v %v", name, e, err)
 		}
@@ -122,17 +117,10 @@ func TestTrustAtOnce(t *testing.T) {
 
 // What a repository could bring along is not believed: a state within it.
 func TestTrustWithin(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	repo, home := filepath.Join(dir, "home", "repo"), filepath.Join(dir, "home")
-	if err := os.MkdirAll(filepath.Join(repo, "own"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(repo, "own"), filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(repo, "own"), 0o700))
+	must.Do(t, os.Symlink(filepath.Join(repo, "own"), filepath.Join(dir, "link")))
 	for _, c := range []struct {
 		state, workspace, home string
 		want                   bool

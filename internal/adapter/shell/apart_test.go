@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -17,19 +18,12 @@ import (
 // it; all else stays as it is.
 func TestApart(t *testing.T) {
 	t.Parallel()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	ws := filepath.Join(top, "w s") // a name with a blank, as in PATH of some systems
 	for _, dir := range []string{ws + "/bin", top + "/other"} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
-	if err := os.Symlink(ws+"/bin", top+"/link"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(ws+"/bin", top+"/link"))
 	for in, want := range map[string]string{
 		"PATH=W/bin:/usr/bin":                           "PATH=/usr/bin",
 		"PATH=:/usr/bin:.:bin":                          "PATH=/usr/bin",
@@ -71,16 +65,10 @@ func TestApart(t *testing.T) {
 func TestNoProgramOfOthers(t *testing.T) {
 	t.Parallel()
 	ws, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	bin := t.TempDir()
-	if err := os.WriteFile(ws+"/evil", []byte("#!/bin/sh\ntouch "+ws+"/ran\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(ws+"/evil", bin+"/linked"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(ws+"/evil", []byte("#!/bin/sh\ntouch "+ws+"/ran\n"), 0o700))
+	must.Do(t, os.Symlink(ws+"/evil", bin+"/linked"))
 	s := newStarter(t, StarterOptions{Env: func() []string { return []string{"PATH=" + ws + "::" + bin + ":" + os.Getenv("PATH")} }})
 	for _, path := range []string{"evil", "./evil", ws + "/evil", bin + "/linked", "linked", "../" + filepath.Base(ws) + "/evil"} {
 		_, err := process.Output(t.Context(), s, process.Program{Path: path, Dir: ws, Apart: []string{ws}, Confine: process.Free})
@@ -105,13 +93,9 @@ func TestNoProgramOfOthers(t *testing.T) {
 func TestProgramsApart(t *testing.T) {
 	ws, own := t.TempDir(), t.TempDir()
 	for _, name := range []string{filepath.Join(ws, "git"), filepath.Join(own, "git"), filepath.Join(ws, "only")} {
-		if err := os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700))
 	}
-	if err := os.Symlink(filepath.Join(ws, "only"), filepath.Join(own, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(ws, "only"), filepath.Join(own, "linked")))
 	t.Chdir(ws)
 	s := NewStarter(StarterOptions{Apart: []string{ws}, Env: func() []string { return []string{"PATH=" + ws + "::.:" + own} }})
 	defer s.Close()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -27,19 +28,13 @@ func atoi(s string) int {
 
 func start(t *testing.T, s *Shell, command string) string {
 	t.Helper()
-	id, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: command})
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(s.Start(t.Context(), tool.Run{Confine: process.Free, Command: command}))(t)
 	return id
 }
 
 func output(t *testing.T, s *Shell, id string, wait time.Duration) tool.Ran {
 	t.Helper()
-	r, err := s.Output(t.Context(), id, wait)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(s.Output(t.Context(), id, wait))(t)
 	return r
 }
 
@@ -92,10 +87,7 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 	s := newShell(t, Options{})
 	w := watching(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	id, err := s.Start(ctx, tool.Run{Confine: process.Free, Command: "echo up; " + self("hold", w.path)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(s.Start(ctx, tool.Run{Confine: process.Free, Command: "echo up; " + self("hold", w.path)}))(t)
 	w.wait(1)
 	cancel()
 	if r := output(t, s, id, time.Minute); r.Output != "up\n" || r.Exit != nil || r.Signal != "" {
@@ -126,10 +118,7 @@ func TestBackgroundTimeout(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, Options{})
 	w := watching(t)
-	id, err := s.Start(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path), Timeout: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(s.Start(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path), Timeout: time.Millisecond}))(t)
 	r := output(t, s, id, time.Minute)
 	if !r.TimedOut || r.Exit != nil {
 		t.Errorf("%+v", r)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -18,18 +19,14 @@ import (
 func fifo(t *testing.T) string {
 	t.Helper()
 	p := filepath.Join(t.TempDir(), "gate")
-	if err := syscall.Mkfifo(p, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(p, 0o600))
 	return p
 }
 
 // open lets a command that reads from a fifo go on.
 func open(t *testing.T, fifo string) {
 	t.Helper()
-	if err := os.WriteFile(fifo, []byte("go\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(fifo, []byte("go\n"), 0))
 }
 
 // SPEC 16.7: an allow-listed environment without provider keys.
@@ -90,10 +87,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	// SPEC 4.11: and the command really sees that and nothing else.
 	s := newShell(t, Options{Env: func() []string { return append(stop, pass...) }})
-	r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "env", Env: []string{"EXTRA=1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "env", Env: []string{"EXTRA=1"}}))(t)
 	for _, kv := range []string{"SSH_AUTH_SOCK=/x", "GIT_EDITOR=:", "GIT_PAGER=cat", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PAWL=1", "EXTRA=1", "HOME=/home/a"} {
 		if !strings.Contains("\n"+r.Output, "\n"+kv+"\n") {
 			t.Errorf("not set: %s", kv)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -130,9 +131,7 @@ type watched struct {
 func watching(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{t: t, path: filepath.Join(t.TempDir(), "fifo"), in: make(chan string, 100)}
-	if err := syscall.Mkfifo(w.path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(w.path, 0o600))
 	go func() {
 		defer close(w.in)
 		f, err := os.Open(w.path) // waits for the first writer
@@ -186,14 +185,19 @@ func (w *watched) gone() {
 
 func readAll(t *testing.T, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(f))(t)
 	return string(b)
+}
+
+// SPEC 19.3: of output without newlines a bounded part waits to be masked.
+func TestALineIsBounded(t *testing.T) {
+	j := &job{mask: func(p []byte) []byte { return p }, tape: newTape(1<<10, nil)}
+	for range 100 {
+		j.take(make([]byte, 8<<10))
+		if len(j.line) > 128<<10 {
+			t.Fatalf("%d bytes wait", len(j.line))
+		}
+	}
 }

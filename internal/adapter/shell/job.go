@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -36,9 +37,12 @@ type job struct {
 	left     atomic.Pointer[[]tool.Running] // what ran at the time limit
 	killing  sync.Mutex
 
-	check string   // see tool.Ran
-	codes *os.File // where the line writes the exit code of check
-	exit  *int     // of check, once it is known
+	told   *os.File            // where the line tells how its commands ended; nil: it does not
+	script *shellsyntax.Script // see telling
+	codes  tool.Pipe
+	failed []tool.Ended
+	checks []tool.Ended
+	exit   *int // of the check that the line pipes through filters at its end
 
 	pipe *os.File
 	tape *tape
@@ -50,13 +54,13 @@ type job struct {
 	changed chan struct{} // closed at the next output; nil: nobody waits
 }
 
-func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.Hold) error {
+func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.Hold, tell bool) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	if j.check != "" {
-		if err := j.tellsCheck(cmd); err != nil {
+	if tell {
+		if err := j.tells(cmd); err != nil {
 			return errors.Join(err, r.Close(), w.Close())
 		}
 	}
@@ -68,8 +72,8 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.H
 	}
 	if err != nil {
 		_ = r.Close()
-		if j.codes != nil {
-			_ = j.codes.Close()
+		if j.told != nil {
+			_ = j.told.Close()
 		}
 		return err
 	}
@@ -78,7 +82,7 @@ func (j *job) spawn(cmd *exec.Cmd, s *Starter, c process.Confine, hold process.H
 	go func() {
 		<-j.proc.dead
 		j.state, j.took = cmd.ProcessState, time.Since(j.started)
-		j.exit = j.checkExit()
+		j.hear()
 		// All its output is in the pipe by now. Other processes that hold the pipe open
 		// get leftGrace to finish. kill, which waits for dead, may end that sooner.
 		_ = r.SetReadDeadline(time.Now().Add(leftGrace))
@@ -282,12 +286,14 @@ func (j *job) ran(t *tape) tool.Ran {
 	if left := j.left.Load(); left != nil && r.TimedOut {
 		r.Running = *left
 	}
+	r.Failed, r.Checks = j.failed, j.checks
 	code, signal := outcome(j.state)
+	if j.exit != nil {
+		code = *j.exit
+	}
 	r.Signal = signal
 	if signal == "" && !r.TimedOut {
-		if r.Exit = &code; j.exit != nil {
-			r.Exit, r.Check, code = j.exit, j.check, *j.exit
-		}
+		r.Exit, r.Pipe = &code, j.codes
 		if code != 0 && j.confine.Level == process.Workspace && j.confined != nil {
 			missed := hostsMissed(r.Output, j.confine.Hosts)
 			r.Refused, r.Nameless = append(r.Refused, missed...), len(missed) == 0 && nameless().MatchString(r.Output)

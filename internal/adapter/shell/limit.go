@@ -16,14 +16,16 @@ type limit struct {
 	since time.Time
 	held  int
 	timer *time.Timer // nil: it has not begun
-	over  func()
+
+	heldSince time.Time
+	waits     time.Duration // how long it was held before
 }
 
 // begin starts the limit. over is called at its end.
 func (l *limit) begin(d time.Duration, over func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.left, l.since, l.over = d, time.Now(), over
+	l.left, l.since = d, time.Now()
 	l.timer = time.AfterFunc(d, over)
 	if l.held > 0 {
 		l.timer.Stop()
@@ -45,7 +47,11 @@ func (l *limit) around(hold process.Hold) process.Hold {
 func (l *limit) pause() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held++; l.held == 1 && l.timer != nil && l.timer.Stop() {
+	if l.held++; l.held > 1 {
+		return
+	}
+	l.heldSince = time.Now()
+	if l.timer != nil && l.timer.Stop() {
 		l.left -= time.Since(l.since)
 	}
 }
@@ -53,10 +59,24 @@ func (l *limit) pause() {
 func (l *limit) resume() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held--; l.held == 0 && l.timer != nil {
+	if l.held--; l.held > 0 {
+		return
+	}
+	l.waits += time.Since(l.heldSince)
+	if l.timer != nil {
 		l.since = time.Now()
 		l.timer.Reset(max(l.left, 0))
 	}
+}
+
+// waited returns how long the command was held.
+func (l *limit) waited() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held > 0 {
+		return l.waits + time.Since(l.heldSince)
+	}
+	return l.waits
 }
 
 func (l *limit) stop() {

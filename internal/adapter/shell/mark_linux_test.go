@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -175,12 +176,8 @@ func TestStarted(t *testing.T) {
 		t.Errorf("nobody: %v, %v", yes, err)
 	}
 	child := exec.Command("cat")
-	if _, err := child.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(child.StdinPipe())
+	must.Do(t, child.Start())
 	if yes, _ := Started(child.Process.Pid); !yes {
 		t.Error("a child of this pawl, whatever started it")
 	}

@@ -38,7 +38,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // Errors that callers branch on.
@@ -183,7 +182,9 @@ func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, 
 		again = true
 	}
 	s.forgetEnded(j)
-	return j.ran(j.tape), again, err
+	ran = j.ran(j.tape)
+	ran.Duration = max(0, ran.Duration-limit.waited())
+	return ran, again, err
 }
 
 // asPerson returns hold for a command that is ended where hold lets it run again as the
@@ -286,7 +287,6 @@ func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
 	return j.ran(j.takeFresh()), nil
 }
 
-// Running implements tool.Jobs.
 func (s *Shell) Running() []tool.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -392,8 +392,11 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 		j.fresh = newTape(s.opt.Limit, nil)
 	}
 	line := c.Command
-	if check, ok := command.Piped(line); ok && sh.bash && canTell {
-		j.check, line = check, telling+line
+	tell := false
+	if sh.bash {
+		var traps string
+		traps, j.script = telling(line)
+		tell, line = traps != "", traps+line
 	}
 	env := s.starter.environment()
 	if c.Apart {
@@ -403,7 +406,7 @@ func (s *Shell) start(c tool.Run, background bool) (*job, error) {
 		Path: sh.path, Args: append([]string{filepath.Base(sh.path)}, append(sh.args, "-c", line)...), Dir: dir,
 		Env: slices.Concat(env, s.starter.serving(), []string{"PWD=" + dir}, c.Env),
 	}
-	if err := j.spawn(cmd, s.starter, c.Confine, c.Hold); err != nil {
+	if err := j.spawn(cmd, s.starter, c.Confine, c.Hold, tell); err != nil {
 		return nil, startError(err, sh.path, dir, len(c.Command))
 	}
 

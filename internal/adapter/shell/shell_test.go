@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -53,16 +54,9 @@ func TestRun(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(root, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+	must.Do(t, os.Mkdir(filepath.Join(root, "sub"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(root, "file"), nil, 0o644))
 	s := newShell(t, Options{Root: root})
 	for dir, want := range map[string]string{"": root, "sub": root + "/sub", root + "/sub": root + "/sub"} {
 		r, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "pwd; echo $PWD", Dir: dir})
@@ -193,17 +187,13 @@ func TestKilledPawlLeavesNothing(t *testing.T) {
 	w := watching(t)
 	pawl := exec.Command(os.Args[0], "pawl", w.path)
 	pawl.Stdout, pawl.Stderr = os.Stderr, os.Stderr
-	if err := pawl.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pawl.Start())
 	n := 5
 	if marksSeen {
 		n++ // a ghost
 	}
 	w.wait(n)
-	if err := pawl.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pawl.Process.Kill())
 	_ = pawl.Wait()
 	w.gone()
 }
@@ -215,20 +205,13 @@ func TestSupervisorKillsGroups(t *testing.T) {
 	w := watching(t)
 	cmd := exec.Command("/bin/sh", "-c", self("hold", w.path)+" & "+self("hold", w.path)+"; true")
 	detach(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	w.wait(2)
 	s := newSupervisor(newMark())
 	other := exec.Command("/bin/sh", "-c", "read x")
-	in, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(other.StdinPipe())(t)
 	detach(other)
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Start())
 	s.add(other.Process.Pid)
 	s.add(cmd.Process.Pid)
 	s.remove(other.Process.Pid)
@@ -315,9 +298,7 @@ func TestSpill(t *testing.T) {
 func TestSpillFails(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	s := newShell(t, Options{SpillDir: filepath.Join(file, "spill"), Limit: 100})
 	r := run(t, s, "seq 1000")
 	if r.Spill != "" || !strings.Contains(r.Output, "none of it was kept: ") || !strings.HasSuffix(r.Output, "\n1000\n") {
@@ -393,14 +374,11 @@ func TestMask(t *testing.T) {
 	s := newShell(t, Options{Limit: 40, Mask: func(p []byte) []byte {
 		return []byte(strings.ReplaceAll(string(p), "hunter2", "***"))
 	}})
-	r, err := s.Run(t.Context(), tool.Run{
+	r := must.Get(s.Run(t.Context(), tool.Run{
 		Confine: process.Free,
 		Command: "for i in $(seq 20); do printf 'is hunt'; printf 'er2\\n'; done; printf hunter2",
 		Out:     func(c string) { shown.WriteString(c) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	want := strings.Repeat("is ***\n", 20) + "***"
 	if shown.String() != want || readAll(t, r.Spill) != want || strings.Contains(r.Output, "hunter") {
 		t.Errorf("%q %q", shown.String(), r.Output)
@@ -413,9 +391,7 @@ func TestClosed(t *testing.T) {
 	s := newShell(t, Options{})
 	run(t, s, "true")
 	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 	if _, err := s.Run(t.Context(), tool.Run{Confine: process.Free, Command: "true"}); !errors.Is(err, errClosed) {
 		t.Error(err)
@@ -462,24 +438,17 @@ func BenchmarkRun(b *testing.B) {
 	s := New(Options{Root: b.TempDir()})
 	defer s.Close()
 	for b.Loop() {
-		if _, err := s.Run(b.Context(), tool.Run{Confine: process.Free, Command: ":"}); err != nil {
-			b.Fatal(err)
-		}
+		must.Done(b)(s.Run(b.Context(), tool.Run{Confine: process.Free, Command: ":"}))
 	}
 }
 
 // BenchmarkProcess is what the system itself takes.
 func BenchmarkProcess(b *testing.B) {
-	sh, err := NewStarter(StarterOptions{}).shell()
-	if err != nil {
-		b.Fatal(err)
-	}
+	sh := must.Get(NewStarter(StarterOptions{}).shell())(b)
 	dir := b.TempDir()
 	env := environ(os.Environ(), nil)
 	for b.Loop() {
 		cmd := &exec.Cmd{Path: sh.path, Args: append(append([]string{"bash"}, sh.args...), "-c", ":"), Dir: dir, Env: env}
-		if err := cmd.Run(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, cmd.Run())
 	}
 }

@@ -152,7 +152,6 @@ func (p *proc) kill(grace time.Duration) {
 	}
 }
 
-// Start implements process.Starter.
 func (s *Starter) Start(ctx context.Context, prog process.Program) (process.Process, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -274,16 +273,13 @@ func (r *running) In() io.WriteCloser { return r.in }
 func (r *running) Out() io.ReadCloser { return r.out }
 func (r *running) Pid() int           { return r.group }
 
-// Wait implements process.Process.
 func (r *running) Wait() error {
 	<-r.dead
 	return r.err
 }
 
-// Kill implements process.Process.
 func (r *running) Kill(grace time.Duration) { r.kill(grace) }
 
-// Refused implements process.Process.
 func (r *running) Refused() []process.Refusal { return r.proc.refused() }
 
 func (p *proc) refused() []process.Refusal {

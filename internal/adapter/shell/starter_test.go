@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -87,26 +89,53 @@ func TestRefusalsByTheOutput(t *testing.T) {
 		"echo 'Temporary failure in name resolution'":                    "[] false",
 	} {
 		sh := newShell(t, Options{Starter: newStarter(t, StarterOptions{Confiner: explaining{}})})
-		ran, err := sh.Run(t.Context(), tool.Run{Command: line, Confine: process.Confine{Level: process.Workspace}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ran := must.Get(sh.Run(t.Context(), tool.Run{Command: line, Confine: process.Confine{Level: process.Workspace}}))(t)
 		if got := fmt.Sprint(ran.Refused, ran.Nameless); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 }
 
+// holding confines nothing and holds a command at its end.
+type holding struct{}
+
+type heldAtEnd struct {
+	explained
+	hold process.Hold
+}
+
+func (holding) Confine(cmd *exec.Cmd, _ process.Confine, hold process.Hold) (process.Confined, error) {
+	return heldAtEnd{explained{cmd}, hold}, cmd.Start()
+}
+
+func (h heldAtEnd) Wait() error {
+	h.hold(context.Background(), process.Refusal{})
+	return h.explained.Wait()
+}
+
+// How long a command took leaves out how long somebody decided about it.
+func TestDurationWithoutTheAnswer(t *testing.T) {
+	t.Parallel()
+	sh := newShell(t, Options{Starter: newStarter(t, StarterOptions{Confiner: holding{}})})
+	var held time.Duration
+	hold := func(context.Context, process.Refusal) (string, process.Answer) {
+		began := time.Now()
+		<-time.After(500 * time.Millisecond)
+		held = time.Since(began)
+		return "", process.Allowed
+	}
+	began := time.Now()
+	ran := must.Get(sh.Run(t.Context(), tool.Run{Command: "true", Confine: process.Confine{Level: process.Workspace}, Hold: hold}))(t)
+	if most := time.Since(began) - held; ran.Duration > most {
+		t.Errorf("it took %s, and at most %s without the answer", ran.Duration, most)
+	}
+}
+
 func TestPipes(t *testing.T) {
 	t.Parallel()
 	s := newStarter(t, StarterOptions{Env: func() []string { return []string{"PATH=/usr/bin:/bin", "ANTHROPIC_API_KEY=sk-x"} }})
-	p, err := s.Start(t.Context(), process.Program{Path: "sh", Args: []string{"-c", "cat; env"}, Env: []string{"MINE=1"}, Pipes: true, Confine: process.Free})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(p.In(), "hello\n"); err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(s.Start(t.Context(), process.Program{Path: "sh", Args: []string{"-c", "cat; env"}, Env: []string{"MINE=1"}, Pipes: true, Confine: process.Free}))(t)
+	must.Done(t)(io.WriteString(p.In(), "hello\n"))
 	_ = p.In().Close()
 	got, err := io.ReadAll(p.Out())
 	if err != nil || p.Wait() != nil || p.Wait() != nil {
@@ -134,10 +163,7 @@ func TestStarterEndsAll(t *testing.T) {
 			s := newStarter(t, StarterOptions{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			p, err := s.Start(ctx, process.Program{Path: "sh", Args: []string{"-c", self("hold", w.path) + " & " + self("hold", w.path)}, Confine: process.Free})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(s.Start(ctx, process.Program{Path: "sh", Args: []string{"-c", self("hold", w.path) + " & " + self("hold", w.path)}, Confine: process.Free}))(t)
 			w.wait(2)
 			stop(p, cancel, s)
 			w.gone()

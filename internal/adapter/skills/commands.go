@@ -4,10 +4,12 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/core/arguments"
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
 
 // Command is a stored prompt that a person sends by its name.
@@ -18,6 +20,9 @@ type Command struct {
 	Tools       Allowed
 	Text        string
 	File        string
+	Keys        []claudecode.Finding // what becomes of the keys of its file
+
+	asked *atomic.Bool // see Skill
 }
 
 // LoadCommands reads the commands of some folders: Markdown files, each named like its
@@ -28,8 +33,8 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 		want := func(p string) (string, bool) {
 			return stem(p), strings.EqualFold(path.Ext(p), ".md") && !strings.EqualFold(path.Base(p), "README.md")
 		}
-		warnings = append(warnings, f.each(want, func(s file) {
-			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path}
+		warnings = append(warnings, f.each(claudecode.Command, want, func(s file) {
+			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path, Keys: s.keys}
 			if c.Description == "" {
 				first, _, _ := strings.Cut(c.Text, "\n")
 				c.Description = line(strings.TrimLeft(first, "# "), 80)
@@ -71,13 +76,45 @@ func (c Command) Prompt(args string) (text string, lines []string) {
 		runs = append(runs, cmd)
 		return "(the output of `" + cmd + "`, below)"
 	})
-	given, words := false, arguments.Split(args, " \t\n")
-	fill := func(s string) string {
+	if c.asked != nil {
+		c.asked.Store(true)
+	}
+	fill, given := filler(args)
+	text = placeholder().ReplaceAllStringFunc(text, fill)
+	for i := range runs {
+		runs[i] = placeholder().ReplaceAllStringFunc(runs[i], fill)
+	}
+	if !*given && args != "" {
+		text += "\n\nARGUMENTS: " + args
+	}
+	if c.Tools.Limited {
+		text += "\n\n(" + c.Tools.told() + ")"
+	}
+	return text, runs
+}
+
+// filled returns a text with the arguments that a model gives, if it gives some.
+func filled(text, args string) string {
+	if args == "" {
+		return text
+	}
+	fill, given := filler(args)
+	if text = placeholder().ReplaceAllStringFunc(text, fill); !*given {
+		text += "\n\nARGUMENTS: " + args
+	}
+	return text
+}
+
+// filler returns what replaces a placeholder, and whether it has replaced one.
+func filler(args string) (fill func(string) string, given *bool) {
+	given = new(bool)
+	words := arguments.Split(args, " \t\n")
+	return func(s string) string {
 		n := 0
 		if s != "$ARGUMENTS" && len(s) > 2 && s[1] != 'A' {
 			return s // $10 is an amount
 		}
-		given = true
+		*given = true
 		switch {
 		case s == "$ARGUMENTS":
 			return args
@@ -91,16 +128,5 @@ func (c Command) Prompt(args string) (text string, lines []string) {
 			return ""
 		}
 		return words[n-1]
-	}
-	text = placeholder().ReplaceAllStringFunc(text, fill)
-	for i := range runs {
-		runs[i] = placeholder().ReplaceAllStringFunc(runs[i], fill)
-	}
-	if !given && args != "" {
-		text += "\n\nARGUMENTS: " + args
-	}
-	if c.Tools.Limited {
-		text += "\n\n(" + c.Tools.told() + ")"
-	}
-	return text, runs
+	}, given
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
 
 // Folder is a folder to search: Path below Root. No link may lead out of Root.
@@ -46,11 +47,13 @@ type file struct {
 	fields frontmatter.Fields
 	text   string
 	raw    string // with the front matter
+	keys   []claudecode.Finding
+	unkept error // why it cannot be used: it has a guard that pawl cannot keep
 }
 
 // each calls do for the files below a folder that want accepts, in the order of their
 // names.
-func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) (warnings []string) {
+func (f Folder) each(front claudecode.Front, want func(p string) (base string, ok bool), do func(file)) (warnings []string) {
 	warn := func(p string, err error) {
 		warnings = append(warnings, fmt.Sprintf("%s was not read: %v", filepath.Join(f.Root, filepath.FromSlash(p)), err))
 	}
@@ -98,9 +101,7 @@ func (f Folder) each(want func(p string) (base string, ok bool), do func(file)) 
 			return nil
 		}
 		one := file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body), raw: text}
-		if others := one.unused(); len(others) > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: pawl does not know %s, and uses the rest", one.path, strings.Join(others, ", ")))
-		}
+		one.keys, one.unkept = front.Read(fields)
 		do(one)
 		return nil
 	})

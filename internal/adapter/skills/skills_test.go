@@ -9,46 +9,31 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
-
-func put(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // SPEC 17.4: skills are found, listed with what they are for, and read when they
 // are asked for; what is hostile or broken is left out and told.
 func TestSkills(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	in := func(p string) string { return filepath.Join(dir, ".claude/skills", p) }
-	put(t, in("pdf/SKILL.md"), "---\nname: pdf-forms\ndescription: Fill in PDF forms.\n  Use it for any form.\nallowed-tools: Read, Bash(python:*)\n---\n\n# Forms\nRun scripts/fill.py; the key is hunter2.\n")
-	put(t, in("pdf/scripts/fill.py"), "x")
-	put(t, in("plain/SKILL.md"), "no front matter")
-	put(t, in("empty/SKILL.md"), "---\ndescription: x\n---\n")
-	put(t, in("hidden/SKILL.md"), "---\ndescription: x\ndisable-model-invocation: true\n---\ntext")
-	put(t, in("bad name/SKILL.md"), "---\ndescription: x\n---\ntext")
-	put(t, in("long/SKILL.md"), "---\ndescription: x\n---\n"+strings.Repeat("x", maxFile))
-	put(t, in("notes.md"), "no skill")
-	put(t, filepath.Join(out, "secret"), "---\ndescription: stolen\n---\nstolen")
+	must.Write(t, in("pdf/SKILL.md"), "---\nname: pdf-forms\ndescription: Fill in PDF forms.\n  Use it for any form.\nallowed-tools: Read, Bash(python:*)\n---\n\n# Forms\nRun scripts/fill.py; the key is hunter2.\n")
+	must.Write(t, in("pdf/scripts/fill.py"), "x")
+	must.Write(t, in("plain/SKILL.md"), "no front matter")
+	must.Write(t, in("empty/SKILL.md"), "---\ndescription: x\n---\n")
+	must.Write(t, in("hidden/SKILL.md"), "---\ndescription: x\ndisable-model-invocation: true\n---\ntext")
+	must.Write(t, in("bad name/SKILL.md"), "---\ndescription: x\n---\ntext")
+	must.Write(t, in("long/SKILL.md"), "---\ndescription: x\n---\n"+strings.Repeat("x", maxFile))
+	must.Write(t, in("notes.md"), "no skill")
+	must.Write(t, filepath.Join(out, "secret"), "---\ndescription: stolen\n---\nstolen")
 	for _, n := range []string{"linked", "dir"} {
-		if err := os.MkdirAll(in(n), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(in(n), 0o700))
 	}
-	if err := os.Symlink(filepath.Join(out, "secret"), in("linked/SKILL.md")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(in("dir/SKILL.md"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(out, "skills/pdf/SKILL.md"), "---\nname: PDF-forms\ndescription: the person's own\n---\nlater")
-	put(t, filepath.Join(out, "skills/own/SKILL.md"), "---\ndescription: mine\n---\nown text")
+	must.Do(t, os.Symlink(filepath.Join(out, "secret"), in("linked/SKILL.md")))
+	must.Do(t, os.MkdirAll(in("dir/SKILL.md"), 0o700))
+	must.Write(t, filepath.Join(out, "skills/pdf/SKILL.md"), "---\nname: PDF-forms\ndescription: the person's own\n---\nlater")
+	must.Write(t, filepath.Join(out, "skills/own/SKILL.md"), "---\ndescription: mine\n---\nown text")
 	all, warnings := Load(Folder{Root: dir, Path: ".claude/skills"}, Folder{Root: dir, Path: ".agents/skills"}, Folder{Root: out, Path: "skills"}, Folder{Root: filepath.Join(dir, "none"), Path: "skills"})
 	if got := strings.Join(names(all), " "); got != "hidden own pdf-forms" || !all[0].NoModel {
 		t.Fatalf("%s; %q", got, warnings)
@@ -62,7 +47,7 @@ func TestSkills(t *testing.T) {
 	if all = ForModel(all); len(all) != 2 {
 		t.Fatalf("%v", names(all))
 	}
-	tl := Tool(all, func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") })
+	tl := Tool(all, func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }, nil)
 	if !strings.Contains(tl.Spec.Doc, "\n- pdf-forms: Fill in PDF forms. Use it for any form.") || strings.Contains(tl.Spec.Doc, "# Forms") || !tl.ReadOnly {
 		t.Errorf("%s", tl.Spec.Doc)
 	}
@@ -84,7 +69,7 @@ func TestSkills(t *testing.T) {
 	for i := range many {
 		many[i] = Skill{Name: "s", Description: strings.Repeat("d", 100)}
 	}
-	if n := len(Tool(many, strings.Clone).Spec.Doc); n > maxList+2000 {
+	if n := len(Tool(many, strings.Clone, nil).Spec.Doc); n > maxList+2000 {
 		t.Errorf("the list of many is %d bytes", n)
 	}
 }
@@ -110,9 +95,9 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, ".claude/commands/git/commit.md"), "---\nallowed-tools: Bash(git add:*), Bash(git commit:*)\nargument-hint: [message]\ndescription: Create a git commit\n---\nCommit it.")
-	put(t, filepath.Join(dir, ".pawl/commands/commit.md"), "# Ours\ntext")
-	put(t, filepath.Join(dir, ".claude/commands/README.md"), "no command")
+	must.Write(t, filepath.Join(dir, ".claude/commands/git/commit.md"), "---\nallowed-tools: Bash(git add:*), Bash(git commit:*)\nargument-hint: [message]\ndescription: Create a git commit\n---\nCommit it.")
+	must.Write(t, filepath.Join(dir, ".pawl/commands/commit.md"), "# Ours\ntext")
+	must.Write(t, filepath.Join(dir, ".claude/commands/README.md"), "no command")
 	all, warnings := LoadCommands(Folder{Root: dir, Path: ".pawl/commands"}, Folder{Root: dir, Path: ".claude/commands"})
 	if len(all) != 1 || all[0].Text != "# Ours\ntext" || all[0].Description != "Ours" || len(warnings) != 0 {
 		t.Errorf("%+v %q", all, warnings)
@@ -158,17 +143,17 @@ func TestAllowedTools(t *testing.T) {
 		"allowed-tools: [Read, 3]":                                  "x.md:2: ",
 		"allowed-tools: R*":                                         "x.md:2: ",
 		"disallowed-tools: Bash":                                    "x.md: it has disallowed-tools, which pawl cannot enforce: use allowed-tools",
-		"allowed_tools: Read":                                       "x.md: pawl does not know allowed_tools (did you mean allowed-tools?) of its front matter, which may forbid something; correct or remove it",
-		"AllowedTools: Read":                                        "x.md: pawl does not know allowedtools (did you mean allowed-tools?) of its front matter, which may forbid something; correct or remove it",
+		"allowed_tools: Read":                                       "x.md: pawl does not know allowed_tools (did you mean allowed-tools?) of the front matter of a command, which may forbid something; correct or remove it",
+		"AllowedTools: Read":                                        "x.md: pawl does not know allowedtools (did you mean allowed-tools?) of the front matter of a command, which may forbid something; correct or remove it",
 		"tools: Read":                                               "x.md: it has tools, which pawl cannot enforce: use allowed-tools",
-		"sandbox: true":                                             "x.md: pawl does not know sandbox of its front matter, which may forbid something; correct or remove it",
-		"user_invocable: false":                                     "x.md: pawl does not know user_invocable (did you mean user-invocable?) of its front matter, which may forbid something; correct or remove it",
-		"read-only: true":                                           "x.md: pawl does not know read-only of its front matter, which may forbid something; correct or remove it",
+		"sandbox: true":                                             "x.md: pawl does not know sandbox of the front matter of a command, which may forbid something; correct or remove it",
+		"user_invocable: false":                                     "x.md: pawl does not know user_invocable (did you mean user-invocable?) of the front matter of a command, which may forbid something; correct or remove it",
+		"read-only: true":                                           "x.md: pawl does not know read-only of the front matter of a command, which may forbid something; correct or remove it",
 		"license: MIT\ntags: []":                                    "none",
-		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot enforce: use allowed-tools",
+		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot enforce: write them into .claude/settings.json, which holds for every turn",
 	} {
 		dir := t.TempDir()
-		put(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")
+		must.Write(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")
 		all, warnings := LoadCommands(Folder{Root: dir, Path: "c"})
 		if len(all) != 1 || len(warnings) > 0 {
 			t.Errorf("%q: %v %v", head, all, warnings)
@@ -196,9 +181,64 @@ func TestArgumentHints(t *testing.T) {
 		"[a, b]": "[a, b]", `"[quoted]"`: "[quoted]", "<file>": "<file>", "[]": "", "": "",
 	} {
 		dir := t.TempDir()
-		put(t, filepath.Join(dir, "c/x.md"), "---\nargument-hint: "+written+"\n---\ntext")
+		must.Write(t, filepath.Join(dir, "c/x.md"), "---\nargument-hint: "+written+"\n---\ntext")
 		if all, warnings := LoadCommands(Folder{Root: dir, Path: "c"}); len(all) != 1 || len(warnings) > 0 || all[0].Hint != want {
 			t.Errorf("%q: %+v %v", written, all, warnings)
 		}
+	}
+}
+
+// SPEC 16.17, 17.4: a skill with context: fork works in an agent of its own, of its kind,
+// and the conversation never gets its text: where no agent starts, it is not used. One that
+// only a person may begin waits for that.
+func TestForkedSkills(t *testing.T) {
+	dir := t.TempDir()
+	must.Write(t, filepath.Join(dir, "s/look/SKILL.md"), "---\ndescription: d\ncontext: fork\nagent: explore\nmodel: haiku\n---\nLook for $ARGUMENTS.")
+	must.Write(t, filepath.Join(dir, "s/mine/SKILL.md"), "---\ndescription: d\ncontext: fork\ndisable-model-invocation: true\nallowed-tools: Read\n---\nOnly I.")
+	must.Write(t, filepath.Join(dir, "s/bad/SKILL.md"), "---\ndescription: d\ncontext: fork\nhooks: {PreToolUse: []}\n---\nGuarded.")
+	must.Write(t, filepath.Join(dir, "s/odd/SKILL.md"), "---\ndescription: d\ncontext: spoon\nmodel: haiku\n---\nOdd.")
+	all, warnings := Load(Folder{Root: dir, Path: "s"})
+	if len(all) != 4 || len(warnings) > 0 {
+		t.Fatal(all, warnings)
+	}
+	var ran []string
+	run := func(_ context.Context, _ tool.Env, s Skill, text string) (tool.Result, error) {
+		ran = append(ran, s.Name+" as "+s.Agent+" with "+s.Model+": "+text[strings.LastIndex(text, "]")+1:])
+		return tool.Text("done"), nil
+	}
+	tl := Tool(ForModel(all), strings.Clone, run)
+	call := func(tl tool.Tool, args string) tool.Result {
+		t.Helper()
+		r := must.Get(tl.Run(t.Context(), tool.Env{Rights: &rights{}}, []byte(args)))(t)
+		return r
+	}
+	if fp, err := tl.Footprint(tool.Env{}, []byte(`{"name":"look"}`)); err != nil || !fp.RunsChild {
+		t.Error(fp, err)
+	}
+	if r := call(tl, `{"name":"look","arguments":"the cause"}`); r.Error || len(ran) != 1 || ran[0] != "look as explore with haiku: \n\nLook for the cause." {
+		t.Errorf("%+v %q", r, ran)
+	}
+	if r := call(tl, `{"name":"mine"}`); !r.Error || len(ran) != 1 || strings.Contains(tl.Spec.Doc, "mine") {
+		t.Errorf("the model begins what only a person may: %+v %q", r, ran)
+	}
+	mine := all[slices.IndexFunc(all, func(s Skill) bool { return s.Name == "mine" })]
+	c := mine.Command()
+	if text, _ := c.Prompt("now"); strings.Contains(text, "Only I.") || !strings.Contains(text, "ARGUMENTS: now") || c.Tools.Limited {
+		t.Errorf("%q %+v", text, c.Tools)
+	}
+	if r := call(tl, `{"name":"mine"}`); r.Error || len(ran) != 2 {
+		t.Errorf("%+v %q", r, ran)
+	}
+	for _, args := range []string{`{"name":"bad"}`, `{"name":"look"}`} {
+		if r := call(Tool(ForModel(all), strings.Clone, nil), args); !r.Error || strings.Contains(r.Text, "Look for") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+	if r := call(tl, `{"name":"bad"}`); !r.Error || len(ran) != 2 {
+		t.Errorf("a skill with a guard that is not kept runs: %+v", r)
+	}
+	odd := all[slices.IndexFunc(all, func(s Skill) bool { return s.Name == "odd" })]
+	if fmt.Sprint(odd.Keys[0], odd.Keys[1]) != "context is not used: pawl knows fork model is not used: a command and a skill work in the conversation: /model, --effort" {
+		t.Error(odd.Keys)
 	}
 }

@@ -2,12 +2,9 @@ package skills
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
 // allowedTools is the name of the field that limits the tools of a turn.
@@ -23,31 +20,10 @@ type Allowed struct {
 	Bad error
 }
 
-// unkept are limits that pawl cannot keep.
-var unkept = []string{"hooks", "disallowed-tools", "disallowedtools", "tools", "permissionmode"}
-
-// keys are the keys of skills and commands, here and in other agents.
-var keys = unknown.Keys{
-	Guards: append([]string{allowedTools, "disable-model-invocation", "user-invocable"}, unkept...),
-	Others: append(frontmatter.Descriptive(), "argument-hint", "arguments", "model", "effort", "context", "agent", "paths", "globs", "shell", "alwaysapply"),
-}
-
-// unused returns the keys that pawl does not know, and that forbid nothing.
-func (s file) unused() []string {
-	_, others := keys.Of(maps.Keys(s.fields))
-	return others
-}
-
 // allowed returns the list in the file's front matter.
 func (s file) allowed() Allowed {
-	for _, guard := range unkept {
-		if _, set := s.fields[guard]; set {
-			return Allowed{Limited: true, Bad: fmt.Errorf("%s: it has %s, which pawl cannot enforce: use allowed-tools", s.path, guard)}
-		}
-	}
-	guards, _ := keys.Of(maps.Keys(s.fields))
-	if err := keys.Error("its front matter", guards); err != nil {
-		return Allowed{Limited: true, Bad: fmt.Errorf("%s: %w", s.path, err)}
+	if s.unkept != nil {
+		return Allowed{Limited: true, Bad: fmt.Errorf("%s: %w", s.path, s.unkept)}
 	}
 	v, set := s.fields[allowedTools]
 	if !set {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func TestTitle(t *testing.T) {
@@ -39,9 +40,7 @@ func TestHashesOfTheUnknown(t *testing.T) {
 		{Body: event.Unknown{Name: "new", V: 1, Raw: []byte(a)}},
 		{Body: event.FileChanged{Before: "", After: "not a hash"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if diff := cmp.Diff([]string{a, b}, items[0].Blobs); diff != "" {
 		t.Error(diff)
 	}

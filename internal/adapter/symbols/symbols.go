@@ -41,7 +41,6 @@ const (
 	mostBytes = 2 << 20 // of one file
 )
 
-// Find implements tool.Symbols.
 func (f *Finder) Find(ctx context.Context, begin string, limit int) []tool.SymbolPosition {
 	w := wantedBy(begin)
 	out := f.parsed(ctx, w)

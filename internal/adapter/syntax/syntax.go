@@ -56,7 +56,6 @@ type Look struct {
 	packages map[string]*vetted // by folder, or by tsconfig.json
 }
 
-// Broken implements tool.Syntax.
 func (l *Look) Broken(parent context.Context, cs []tool.CodeChange) []tool.Diagnostic {
 	ctx, cancel := context.WithTimeout(parent, l.Limit)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -165,9 +166,7 @@ func TestTypes(t *testing.T) {
 			dir := t.TempDir()
 			save := func(name, text string) {
 				t.Helper()
-				if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)))
 			}
 			save("go.mod", "module x\n\ngo 1.24\n")
 			for name, text := range c.start {
@@ -180,9 +179,7 @@ func TestTypes(t *testing.T) {
 					ch.Existed, ch.Before = true, content(string(was))
 				}
 				if s.after == "" {
-					if err := os.Remove(filepath.Join(dir, s.file)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.Remove(filepath.Join(dir, s.file)))
 				} else {
 					save(s.file, s.after)
 					ch.After = content(s.after)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -16,10 +17,11 @@ import (
 // package realservers.
 func TestTypeScript(t *testing.T) {
 	t.Parallel()
-	modules := filepath.Join(os.Getenv("PAWL_SERVERS"), "../node/node_modules")
-	if _, err := os.Stat(filepath.Join(modules, "typescript/lib/typescript.js")); err != nil {
-		t.Fatal(err)
-	}
+	// The compiler lies beside the server for TypeScript: …/node_modules/typescript-language-server/lib/cli.mjs.
+	server, err := filepath.EvalSymlinks(filepath.Join(os.Getenv("PAWL_SERVERS"), "typescript-language-server"))
+	must.Do(t, err)
+	modules := filepath.Join(server, "../../..")
+	must.Done(t)(os.Stat(filepath.Join(modules, "typescript/lib/typescript.js")))
 	const (
 		plain = "{\"compilerOptions\":{\"strict\":true,\"module\":\"nodenext\"},\"include\":[\"src\"]}"
 		a     = "export function f(n: any) { return n }\n"
@@ -42,17 +44,12 @@ func TestTypeScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			root, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			root := must.Dir(t)
 			save(t, root, "tsconfig.json", c.config)
 			save(t, root, "app.json", plain)
 			save(t, root, "src/b.ts", c.b)
 			save(t, root, c.file, c.after)
-			if err := os.Symlink(modules, filepath.Join(root, "node_modules")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(modules, filepath.Join(root, "node_modules")))
 			l := &Look{Root: root, Start: &processtest.Plain{}, Limit: time.Hour, TypeLimit: time.Hour}
 			if got := look(t, l, c.file, c.before, c.after); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -87,12 +88,8 @@ func TestRead(t *testing.T) {
 		t.Error("a folder is read")
 	}
 	large := filepath.Join(dir, "large")
-	if err := os.WriteFile(large, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, maxFile+1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(large, nil, 0o600))
+	must.Do(t, os.Truncate(large, maxFile+1))
 	if _, err := Read(large, "large"); err == nil || !strings.Contains(err.Error(), "larger than 64 MB") {
 		t.Error(err)
 	}
@@ -127,10 +124,7 @@ func TestFormat(t *testing.T) {
 			}
 			g.Tasks = append(g.Tasks, k)
 		}
-		raw, err := Format(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(Format(g))(t)
 		f, err := Parse("f", raw)
 		if err != nil || !reflect.DeepEqual(f.Graph, g) {
 			t.Fatalf("%+v\nis written as\n%s\nand read as %+v (%v)", g, raw, f, err)

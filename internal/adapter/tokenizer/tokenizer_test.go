@@ -16,6 +16,7 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 	"pgregory.net/rapid"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -28,10 +29,7 @@ var ends = regexp.MustCompile(`[\r\n][\s\v\p{Z}\x{85}]*[\r\n]`)
 
 func loaded(t testing.TB) *Counter {
 	t.Helper()
-	c, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Load())(t)
 	return c
 }
 
@@ -70,23 +68,12 @@ func TestVocabulary(t *testing.T) {
 		raw.WriteString(s)
 	}
 	if *update {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("o200k.zst", z.EncodeAll(raw.Bytes(), nil), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		z := must.Get(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression)))(t)
+		must.Do(t, os.WriteFile("o200k.zst", z.EncodeAll(raw.Bytes(), nil), 0o644))
 	}
-	z, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zstd.NewReader(nil))(t)
 	defer z.Close()
-	packed, err := os.ReadFile("o200k.zst")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(os.ReadFile("o200k.zst"))(t)
 	got, err := z.DecodeAll(packed, nil)
 	if err != nil || n < 199_000 || !bytes.Equal(got, raw.Bytes()) {
 		t.Fatalf("%d tokens, %v: the embedded vocabulary is another; make it anew with -update", n, err)
@@ -102,10 +89,7 @@ func TestRealText(t *testing.T) {
 	}
 	more, _ := filepath.Glob("../../policy/*/*.go")
 	for _, f := range append(files, more...) {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(f))(t)
 		same(t, c, string(b))
 	}
 }
@@ -138,10 +122,7 @@ func TestOddTexts(t *testing.T) {
 	for _, unit := range []string{"x", "漢", "=", " ", "0", "aB"} {
 		s := strings.Repeat(unit, 1<<18/len(unit))
 		got := c.Count(s)
-		want, err := reference().Count(s[:32<<10])
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(reference().Count(s[:32<<10]))(t)
 		if want *= 8; got < want*98/100-10 || got > want*102/100+40 {
 			t.Errorf("%q: %d tokens, want about %d", unit, got, want)
 		}
@@ -164,18 +145,13 @@ func TestCounter(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := unpack(); err != nil {
-			b.Fatal(err)
-		}
+		must.Done(b)(unpack())
 	}
 }
 
 func BenchmarkCount(b *testing.B) {
 	c := loaded(b)
-	text, err := os.ReadFile("split.go")
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("split.go"))(b)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		c.Count(string(text))

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -52,9 +53,8 @@ func BashAlone() tool.Tool {
 func Bash() tool.Tool {
 	t := tool.New("bash",
 		"Run a command line in bash, in the workspace folder. Each call starts afresh: cd and variables do not carry over. "+
-			"There is no terminal and no input, so use flags that need no answer. The last line says how it ended. "+
-			"Run tests in a call of their own; | tail keeps their exit code, and long output is cut for you. "+
-			"Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
+			"There is no terminal and no input, so use flags that need no answer. The last line of the result gives the exit code, and those of commands that failed before the last one; "+
+			"long output is cut for you. Prefer read, grep, glob and edit for files. Processes left running are ended with it; for those, use background.",
 		bashFootprint, runBash)
 	t.Facts = tool.Facts{Kind: tool.Exec, Aliases: []string{"exec", "execcommand", "executecommand", "localshell", "runcommand", "runshellcommand", "runterminalcmd", "sh", "shell", "shellcommand", "terminal"}, Family: tool.CommandFamily, Hooks: []string{"Bash"}}
 	t.Timeout = tool.OwnLimit // that of the command, for which it may be held longer
@@ -204,22 +204,21 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 // ranResult describes the result of a command for the model. running is the last line for
 // a command that neither ended nor was stopped.
 func ranResult(ran tool.Ran, command, running string) tool.Result {
-	r := tool.Result{Exit: ran.Exit, Command: command, Check: ran.Check, Timeout: ran.TimedOut, Gap: ran.Gap}
-	last := running
+	r := tool.Result{Exit: ran.Exit, Command: command, Checks: ran.Checks, Timeout: ran.TimedOut, Gap: ran.Gap}
+	last, advice := running, "" // the second for the model only
 	switch {
 	case ran.TimedOut:
-		last = fmt.Sprintf("stopped after %s; %s", seconds(ran.Duration), stillRunning(ran.Running))
-		r.Note = "stopped after " + seconds(ran.Duration)
+		last, advice = "stopped after "+took.Text(ran.Duration), "; "+stillRunning(ran.Running)
+		if end, ok := shellsyntax.EndOf(strings.TrimSpace(command)); ok && end.Filters != "" && ran.Output == "" {
+			advice += "; what it printed is lost in the pipe, leave |" + oneLine(end.Filters) + " out"
+		}
 		r.Error = true
 	case ran.Signal != "":
 		last = "killed by " + ran.Signal
 		r.Error = true
 	case ran.Exit != nil:
-		last = fmt.Sprintf("exit code %d", *ran.Exit)
-		if ran.Check != "" && *ran.Exit != 0 {
-			last += ", of the check before the pipe"
-		}
-		r.Error = *ran.Exit != 0
+		last, advice = exited(*ran.Exit, ran.Pipe)+failedBefore(ran.Failed), untold(ran)
+		r.Error = *ran.Exit != 0 || slices.ContainsFunc(ran.Checks, func(c tool.Ended) bool { return c.Exit != 0 })
 	}
 	out := foldPaths(foldEqual(ran.Output))
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
@@ -228,14 +227,75 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
-	r.Text, r.Last = out+last, last
-	if r.Note == "" {
-		r.Note = last + ", " + seconds(ran.Duration)
+	r.Text, r.Last, r.Note = out+last+advice, last+advice, last
+	if !ran.TimedOut {
+		r.Note += ", " + took.Text(ran.Duration)
 		if n := lineCount(ran); n > 0 {
 			r.Note += ", " + plural(n, "line")
 		}
 	}
 	return r
+}
+
+// exited says how a line ended: its exit code, and those of the commands of its last
+// pipeline that it hides. exit may be that of a check before a pipe.
+func exited(exit int, p tool.Pipe) string {
+	n := len(p.Codes) - 1
+	if n < 1 || !slices.ContainsFunc(p.Codes[:n], func(c int) bool { return c != 0 }) {
+		return fmt.Sprintf("exit code %d", exit)
+	}
+	if p.Names == nil {
+		codes := strings.Trim(strings.ReplaceAll(fmt.Sprint(p.Codes), " ", ", "), "[]")
+		return fmt.Sprintf("exit code %d; its last pipe: exit codes %s", exit, codes)
+	}
+	s := fmt.Sprintf("exit code %d", p.Codes[n])
+	for i, c := range p.Codes[:n] {
+		switch c {
+		case 0:
+		case tool.CutOff:
+			s += "; " + shortened(p.Names[i]) + " was cut off"
+		default:
+			s += fmt.Sprintf("; %s: exit code %d", shortened(p.Names[i]), c)
+		}
+	}
+	return s
+}
+
+// failedShown is how many commands that failed earlier in a line are named.
+const failedShown = 4
+
+// failedBefore names the commands of a line that failed before its last one.
+func failedBefore(failed []tool.Ended) (s string) {
+	for i, f := range failed {
+		if i == failedShown {
+			return s + fmt.Sprintf("; and %d more failed", len(failed)-i)
+		}
+		s += fmt.Sprintf("; %s: exit code %d", shortened(f.Command), f.Exit)
+	}
+	return s
+}
+
+// shortened is the beginning of a command on one line.
+func shortened(command string) string {
+	what := []rune(oneLine(command))
+	if len(what) > 60 {
+		what = append(what[:60], '…')
+	}
+	return string(what)
+}
+
+// untold names a check of a line that ended well whose own exit code nobody told.
+func untold(ran tool.Ran) string {
+	cmds, err := command.Parse(ran.Command, "/")
+	if err != nil || *ran.Exit != 0 || len(ran.Checks) > 0 || command.IsCheck(ran.Command) {
+		return ""
+	}
+	for _, c := range cmds {
+		if k, ok := command.CheckOf(c); ok {
+			return fmt.Sprintf("; how %s ended is not known: run it outside of ( ) and loops", strings.Join(k.Words, " "))
+		}
+	}
+	return ""
 }
 
 // foldLeast is how many equal lines in a row are written as one.
@@ -337,14 +397,6 @@ func lineCount(ran tool.Ran) int {
 		return strings.Count(g.Head, "\n") + int(g.Lines) + strings.Count(g.Tail, "\n")
 	}
 	return strings.Count(ran.Output, "\n")
-}
-
-// seconds formats a duration for people.
-func seconds(d time.Duration) string {
-	if d >= time.Second {
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	}
-	return d.Truncate(10 * time.Millisecond).String()
 }
 
 // wholeRunes returns s without a partial rune at its end.

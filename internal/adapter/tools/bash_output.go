@@ -2,8 +2,10 @@ package tools
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -31,8 +33,12 @@ func BashOutput() tool.Tool {
 			if ran.Output == "" {
 				running = "still running, nothing new"
 			}
-			r := withRefused(env, ranResult(ran, "", running), ran, nil)
-			return r, nil
+			r := ranResult(ran, "", running)
+			if r.Last == running { // what its output does not complain of is told at its end
+				ran.Nameless, ran.ReadOnly = false, false
+				ran.Refused = slices.DeleteFunc(slices.Clone(ran.Refused), func(x process.Refusal) bool { return !complains(ran.Output, x) })
+			}
+			return withRefused(env, r, ran, nil), nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Wait, Aliases: []string{"taskoutput"}, Hooks: []string{"BashOutput"}}
 	t.ReadOnly = true

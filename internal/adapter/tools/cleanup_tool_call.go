@@ -22,7 +22,7 @@ func handles(ids []string) []string {
 // CleanupToolCall returns the tool that releases results that did not help.
 func CleanupToolCall() tool.Tool {
 	t := tool.New("cleanup_tool_call",
-		"Free context space: your summary replaces results that are not needed any more when the conversation is next made shorter.",
+		"Free context space: name results that you do not need any more by the handle at their end, such as [r12]. When the conversation is next made shorter, your summary takes their place.",
 		func(tool.Env, cleanupArgs) (tool.Footprint, error) { return tool.Footprint{}, nil },
 		func(ctx context.Context, env tool.Env, in cleanupArgs) (tool.Result, error) {
 			switch {

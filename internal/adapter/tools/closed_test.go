@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -45,10 +46,7 @@ rm -f "$RAN"`)
 		"git status | head -3", "git diff > out.patch", "git rev-parse HEAD && git status",
 	} {
 		in, _ := json.Marshal(bashArgs{Command: line})
-		res, err := Bash().Run(context.Background(), env, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(Bash().Run(context.Background(), env, in))(t)
 		if b, err := os.ReadFile(ran); err == nil {
 			t.Errorf("%s ran a program of the repository: %s", line, b)
 			_ = os.Remove(ran)

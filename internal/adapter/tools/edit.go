@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -12,8 +13,8 @@ type editArgs struct {
 	Old        string `json:"old,omitempty" doc:"exact text, enough of it to be the only place"`
 	New        string `json:"new" doc:"text to put there; empty deletes"`
 	ReplaceAll bool   `json:"replace_all,omitempty" doc:"replace every match of old"`
-	From       int    `json:"from,omitempty" doc:"instead of old: first line"`
-	To         *int   `json:"to,omitempty" doc:"last line; from-1 inserts before from; default from"`
+	From       int    `json:"from,omitempty" doc:"first line to replace, instead of old"`
+	To         *int   `json:"to,omitempty" doc:"last line to replace, default from; from minus 1: insert before from"`
 }
 
 // ranged reports whether the call names lines instead of text.
@@ -38,7 +39,7 @@ func (a editArgs) span() (from, to int, err error) {
 func Edit() tool.Tool {
 	t := tool.New("edit",
 		"Replace text in a file. old must be copied exactly, without line numbers, and match one "+
-			"place (or set replace_all). Or give from and to to replace whole lines just shown to you. "+
+			"place (or set replace_all). Or give line numbers, from and to, of whole lines that were shown to you since the file changed. "+
 			"The result names the changed lines by their new numbers.",
 		func(env tool.Env, in editArgs) (tool.Footprint, error) {
 			sp, err := writeSpan(env, in.Path)
@@ -113,7 +114,15 @@ func replaceLines(s *staged, from, to int, text string) (replaced, error) {
 	// If the new lines are there already, the call was made before, and the lines after
 	// them are not those that were meant. If there are fewer new lines than named ones,
 	// the call may also mean to remove the others.
-	if there := len(news) > 0 && fits(lines, from-1, news); there && to-from+1 <= len(news) {
+	there := len(news) > 0 && fits(lines, from-1, news)
+	if last := from - 1 + len(news); there && last == len(lines) && strings.HasSuffix(folded(text), "\n") && !strings.HasSuffix(src.plain, "\n") {
+		eol := "\n" // what is missing is the end of the last line
+		if src.crlf > 0 && src.lf == 0 {
+			eol = "\r\n"
+		}
+		return replaced{body: s.body + eol, regions: []region{{last, last}}, count: 1}, nil
+	}
+	if there && to-from+1 <= len(news) {
 		return replaced{body: s.body, already: true, at: from}, nil
 	} else if there {
 		return replaced{}, failf("lines %d-%d of %s already have the new text: to remove lines %d-%d, name only those",

@@ -52,16 +52,14 @@ func failed(err error) (tool.Result, error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return tool.Result{}, err
 	}
-	var stale *tool.StaleError
-	if errors.As(err, &stale) {
+	if stale, ok := errors.AsType[*tool.StaleError](err); ok {
 		if stale.Want == "" {
 			return tool.Errorf("%s exists now and did not a moment ago: nothing was written; read it and try again", stale.Path), nil
 		}
 		return tool.Errorf("%s changed while it was being edited: nothing was written; read it and try again", stale.Path), nil
 	}
 	r := tool.Errorf("%s", err)
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		r.Seen = f.seen
 	}
 	return r, nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -229,6 +230,12 @@ func (m *memFiles) Grep(_ context.Context, q tool.Query) (tool.Matches, error) {
 	}
 	var out tool.Matches
 	for _, k := range slices.Sorted(maps.Keys(m.files)) {
+		if strings.Contains(m.files[k], "\x00") {
+			if out.Skipped++; re.MatchString(m.files[k]) {
+				out.Binary = append(out.Binary, k)
+			}
+			continue
+		}
 		out.Searched++
 		hits := 0
 		for i, l := range splitLines(m.files[k]) {
@@ -265,10 +272,7 @@ func call(t fataler, env tool.Env, tl tool.Tool, args any) tool.Result {
 	t.Helper()
 	raw, ok := args.(string)
 	if !ok {
-		b, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(args))(t)
 		raw = string(b)
 	}
 	if err := tl.Check(json.RawMessage(raw)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/gitconfig"
 )
@@ -120,7 +121,7 @@ func gitTrouble(ran tool.Ran) tool.Result {
 	var r tool.Result
 	switch {
 	case ran.TimedOut:
-		r = tool.Errorf("git was stopped after %s", seconds(ran.Duration))
+		r = tool.Errorf("git was stopped after %s", took.Text(ran.Duration))
 		r.Timeout = true
 	case ran.Exit != nil && *ran.Exit == 127:
 		r = tool.Errorf("git is not installed, or not on PATH")

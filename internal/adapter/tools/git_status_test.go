@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -49,12 +50,8 @@ func (r *gitRepo) git(args ...string) string {
 func (r *gitRepo) write(name, text string) {
 	r.t.Helper()
 	p := filepath.Join(r.dir, name)
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.MkdirAll(filepath.Dir(p), 0o755))
+	must.Do(r.t, os.WriteFile(p, []byte(text), 0o755))
 }
 
 func (r *gitRepo) begin() {

@@ -2,12 +2,12 @@ package tools
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -17,18 +17,11 @@ import (
 func TestGoOverlay(t *testing.T) {
 	tmp := t.TempDir()
 	dir, err := filepath.EvalSymlinks(t.TempDir()) // as a workspace is
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Setenv("TMPDIR", tmp)
 	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "sub/x.go": "package x\n", "täg@1+2/y.txt": ""} {
 		p := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, p, text)
 	}
 	with := `[{"path":"sub/x.go","content":"package x\n\nconst word = \"laid over\"\n"},{"path":"sub/y.go","content":"package x\n\nvar _ int = word\n"}]`
 	sh := &procShell{dir: dir, env: []string{"GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS="}}

@@ -32,7 +32,7 @@ type grepArgs struct {
 // Grep returns the tool that searches file contents.
 func Grep() tool.Tool {
 	t := tool.New("grep",
-		"Search file contents. Gives each path, below it its lines as line:text, context as line-text; of too many, counts by folder and the likeliest. Ignored and binary files are left out, and files that look like secrets (.env, *.pem) unless path names one.",
+		"Search file contents. Gives each path, below it its lines as line:text (equal lines once: 3, 8:text), context as line-text; of too many, counts by folder and the likeliest. Ignored and binary files are left out, and files that look like secrets (.env, *.pem) unless path names one.",
 		func(env tool.Env, in grepArgs) (tool.Footprint, error) { return folderSpan(env, in.Path) },
 		func(ctx context.Context, env tool.Env, in grepArgs) (tool.Result, error) {
 			m, err := env.Files.Grep(ctx, tool.Query{
@@ -63,7 +63,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		if m.Searched == 0 && in.Glob != "" {
 			text += ": no text file matches the glob " + in.Glob
 		}
-		return tool.Result{Text: text + withheld(m.Withheld, "; "), Note: "no matches"}
+		return tool.Result{Text: strings.TrimSuffix(text+inBinary(m.Binary, "; ")+withheld(m.Withheld, "; "), "\n"), Note: "no matches"}
 	}
 	var b strings.Builder
 	shown := showMatches(&b, in, m, limitOf(env)-500)
@@ -72,9 +72,10 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		note = fmt.Sprintf("%d matches", m.Hits)
 	}
 	note += " in " + plural(m.Files, "file")
-	if m.Skipped > 0 {
-		note += fmt.Sprintf(", %d not searched", m.Skipped)
+	if n := m.Skipped - len(m.Binary); n > 0 {
+		note += fmt.Sprintf(", %d binary or too large", n)
 	}
+	b.WriteString(inBinary(m.Binary, ""))
 	b.WriteString(withheld(m.Withheld, ""))
 	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}
 	if !in.FilesOnly {
@@ -90,15 +91,6 @@ func withheld(paths []string, before string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	few := paths[:min(len(paths), 5)]
-	names := make([]string, len(few))
-	for i, p := range few {
-		names[i] = oneLine(p)
-	}
-	list := strings.Join(names, ", ")
-	if len(few) < len(paths) {
-		list += ", …"
-	}
 	why := "since they look like secrets"
 	if len(paths) == 1 {
 		why = "since it looks like secrets"
@@ -106,7 +98,28 @@ func withheld(paths []string, before string) string {
 	if slices.ContainsFunc(paths, func(p string) bool { return !secrets.LooksSecret(p) }) {
 		why = "since they look like secrets or a permission rule is about them"
 	}
-	return fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), why, list)
+	return fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), why, fewOf(paths))
+}
+
+// inBinary returns a note with the files that have a match but no lines that can be shown.
+func inBinary(paths []string, before string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s[found in %s, whose lines are not shown: %s]\n", before, plural(len(paths), "binary file"), fewOf(paths))
+}
+
+// fewOf names the first of some paths.
+func fewOf(paths []string) string {
+	few := paths[:min(len(paths), 5)]
+	names := make([]string, len(few))
+	for i, p := range few {
+		names[i] = oneLine(p)
+	}
+	if len(few) < len(paths) {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // verified returns the spans of completely shown lines in the first files. It reads these

@@ -32,6 +32,14 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 		return m.Lines
 	}
 	hits := slices.DeleteFunc(slices.Clone(m.Lines), func(l tool.Match) bool { return !l.Hit && !in.FilesOnly })
+	if in.Context > 0 && !m.More {
+		var without strings.Builder
+		writeMatches(&without, grepArgs{}, hits)
+		if without.Len() <= min(wideBytes, room) {
+			b.WriteString(without.String() + "[the lines around the matches are too many to show: ask for less context]\n")
+			return hits
+		}
+	}
 	few := likeliest(in, hits)
 	for {
 		var shown strings.Builder

@@ -38,6 +38,8 @@ func TestGrepWritesNothingTwice(t *testing.T) {
 		{"equal lines", map[string]string{"a": "return x\ny\nreturn x\nx\nreturn x\n"}, `{"pattern":"x"}`, "a\n1, 3, 5:return x\n4:x"},
 		{"equal but for blanks", map[string]string{"a": "x\n x\n"}, `{"pattern":"x"}`, "a\n1:x\n2: x"},
 		{"files only", map[string]string{"a": "x\nx\n", "b": "x\n"}, `{"pattern":"x","files_only":true}`, "a\nb"},
+		{"a binary file with a match", map[string]string{"a": "x\n", "b\n": "x\x00", "c": "y\x00"}, `{"pattern":"x"}`, "a\n1:x\n[found in 1 binary file, whose lines are not shown: \"b\\n\"]"},
+		{"only in a binary file", map[string]string{"a": "y\n", "b": "x\x00"}, `{"pattern":"x"}`, "no matches in 1 file (1 binary or too large); [found in 1 binary file, whose lines are not shown: b]"},
 		{"a line like a path", map[string]string{"a": "b:1:x\n"}, `{"pattern":"x"}`, "a\n1:b:1:x"},
 	} {
 		env, fs := memEnv(c.files)

@@ -69,7 +69,7 @@ func (e *edit) byMarks() (replaced, *miss, reason) {
 		miss := ambiguous(e.in.plain, spots)
 		miss.many = false
 		return replaced{}, miss, ""
-	case cutsNumber(string(m.text), spots[0], len(plain)):
+	case changesPart(string(m.text), spots[0], plain, marks().Replace(e.text)):
 		return replaced{}, nil, unclearInside
 	}
 	c := sharedMarks(&m, spots[0], e.old, e.text)

@@ -153,7 +153,7 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 		return replaced{}, ambiguous(plain, spots)
 	case inside > 0:
 		return replaced{}, &miss{text: "new contains old and stands in some of the places already: replace the others one by one, with lines around them", show: around(plain, spots)}
-	case !e.all && cutsNumber(plain, spots[0], len(e.old)):
+	case !e.all && changesPart(plain, spots[0], e.old, e.text):
 		return replaced{}, &miss{text: fmt.Sprintf("old is at line %d only as a part of another number: give the whole of it", lineAt(plain, spots[0])), show: around(plain, spots)}
 	}
 	var cuts []cut
@@ -181,21 +181,29 @@ func newAround(plain, old, text string, at int) (k int, whole bool) {
 
 // cutsWord reports whether a part of a text begins or ends inside a word.
 func cutsWord(s string, at, n int) bool {
-	return cuts(s, at, n, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
-}
-
-// cutsNumber reports whether a part of a text begins or ends inside a number.
-func cutsNumber(s string, at, n int) bool { return cuts(s, at, n, unicode.IsDigit) }
-
-func cuts(s string, at, n int, is func(rune) bool) bool {
 	if n == 0 {
 		return false
 	}
-	before, _ := utf8.DecodeLastRuneInString(s[:at])
-	first, _ := utf8.DecodeRuneInString(s[at:])
-	last, _ := utf8.DecodeLastRuneInString(s[:at+n])
-	after, _ := utf8.DecodeRuneInString(s[at+n:])
+	is := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	before, after := ends(s, at, n)
+	last, first := ends(s, at+n, -n)
 	return is(before) && is(first) || is(last) && is(after)
+}
+
+// ends returns the runes before and after a part of a text.
+func ends(s string, at, n int) (before, after rune) {
+	before, _ = utf8.DecodeLastRuneInString(s[:at])
+	after, _ = utf8.DecodeRuneInString(s[at+n:])
+	return before, after
+}
+
+// changesPart reports whether text instead of old, which is there in s, would put other
+// digits in the place of a part of a number. Such an old may be a number as it was once.
+func changesPart(s string, at int, old, text string) bool {
+	first := func(s string) string { return s[:len(s)-len(strings.TrimLeftFunc(s, unicode.IsDigit))] }
+	last := func(s string) string { return s[len(strings.TrimRightFunc(s, unicode.IsDigit)):] }
+	before, after := ends(s, at, len(old))
+	return unicode.IsDigit(before) && first(old) != first(text) || unicode.IsDigit(after) && last(old) != last(text)
 }
 
 // page returns the text's lines. They are split once.

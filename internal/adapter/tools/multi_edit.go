@@ -56,8 +56,7 @@ func (g *stage) edits(ctx context.Context, in multiEditArgs) error {
 		if err == nil {
 			continue
 		}
-		var f *failure
-		if errors.As(err, &f) && len(in.Edits) > 1 {
+		if f, ok := errors.AsType[*failure](err); ok && len(in.Edits) > 1 {
 			f.text = fmt.Sprintf("edit %d of %d failed, so none was made. %s", i+1, len(in.Edits), f.text)
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -43,25 +44,16 @@ func (r rootOnly) Resolve(name string) (string, bool, error) {
 // SPEC 4.15, 16.3, 16.8: the footprint of a command line has the files that its words name,
 // with the place where links and patterns lead, so that a question is about that place.
 func TestNamedFiles(t *testing.T) {
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Dir(t)
 	dir := filepath.Join(top, "w")
 	for _, d := range []string{"w/src", "w/.claude", "sib"} {
-		if err := os.MkdirAll(filepath.Join(top, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(top, d), 0o755))
 	}
 	for _, f := range []string{"w/a.txt", "w/a.pem", "w/src/b.pem", "sib/x"} {
-		if err := os.WriteFile(filepath.Join(top, f), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(top, f), nil, 0o644))
 	}
 	for link, to := range map[string]string{"w/link": "a.pem", "w/up": "../sib", "w/c": ".claude"} {
-		if err := os.Symlink(to, filepath.Join(top, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(top, link)))
 	}
 	for line, want := range map[string]string{
 		"cat a.txt nosuch":             "a.txt",
@@ -80,10 +72,7 @@ func TestNamedFiles(t *testing.T) {
 		"(":                            "",
 	} {
 		in, _ := json.Marshal(bashArgs{Command: line})
-		fp, err := Bash().Footprint(tool.Env{Files: rootOnly{root: dir}}, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fp := must.Get(Bash().Footprint(tool.Env{Files: rootOnly{root: dir}}, in))(t)
 		var got []string
 		for _, r := range fp.Resolved {
 			rel, _ := filepath.Rel(dir, r.Path)

@@ -89,12 +89,12 @@ func near(plain string, olds []string, text string) *miss {
 	found := likely(lines, olds)
 	switch {
 	case len(found) == 0 && len(lines) <= shortFile:
-		m.text += ", and nothing in the file is like it; these are all its lines, as they are now"
+		m.text += ", and nothing in the file is like it\nThese are all its lines, as they are now"
 		m.show = []region{{1, len(lines)}}
 	case len(found) == 0:
 		m.text += ", and nothing in the file is like it: read the file again"
 	default:
-		m.text += "; the nearest lines are below, as they are now: copy old from them exactly"
+		m.text += "\nThe nearest lines are below, as they are now: copy old from them exactly"
 		m.show = found
 	}
 	return m

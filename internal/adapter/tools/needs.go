@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,7 +99,7 @@ func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string 
 		for _, r := range rs {
 			said = append(said, r.String())
 		}
-		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+nextStep(env, rs)+"]")
+		out = append(out, "[the sandbox refused: "+strings.Join(said, ", ")+more+nextStep(env, rs, cmds)+"]")
 	}
 	if len(out) == 0 && failed && ran.Nameless {
 		step := "if one is needed, ask for it with \"needs\": [\"host NAME\"] in the same call"
@@ -116,7 +117,7 @@ func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string 
 // nextStep returns how the first of these accesses that can be allowed is allowed, "" if
 // none can be: the model asks the person by naming it, and where nobody is there, whoever
 // starts the next run gives a flag.
-func nextStep(env tool.Env, rs []process.Refusal) string {
+func nextStep(env tool.Env, rs []process.Refusal, cmds []shellsyntax.Command) string {
 	root := ""
 	if env.Files != nil {
 		root = env.Files.Root()
@@ -124,21 +125,50 @@ func nextStep(env tool.Env, rs []process.Refusal) string {
 	if env.Nobody && slices.ContainsFunc(rs, func(r process.Refusal) bool { return r.Act == process.ActChange }) {
 		return "; nobody is here to allow changes by this command, a run with --permission-mode auto may make them"
 	}
-	i := slices.IndexFunc(rs, func(r process.Refusal) bool { return askable(root, r) })
+	if slices.ContainsFunc(rs, ofGoModules) {
+		if env.Nobody {
+			return "; Go modules are missing, a run with --allow 'unconfined(go mod download)' may get them"
+		}
+		return "; Go modules are missing: run go mod download as a call of its own with \"needs\": [\"unconfined\"]"
+	}
+	need, rule := "", ""
+	if i := slices.IndexFunc(rs, askable); i >= 0 {
+		need, rule = rs[i].String(), tool.EditFamily
+		switch rs[i].Act {
+		case process.ActRead:
+			rule = tool.ReadFamily
+		case process.ActHost, process.ActConnect:
+			rule = "network"
+		}
+		rule += "(" + strings.TrimPrefix(rs[i].What, root+"/") + ")"
+	} else if i := slices.IndexFunc(rs, ofGit); i >= 0 {
+		if path := rs[i].What; strings.Contains(path, "/.git/config") || strings.Contains(path, "/.git/hooks") {
+			return "; git's settings and hooks stay closed to commands: say what the person should change"
+		}
+		need = "unconfined"
+		if i := slices.IndexFunc(cmds, func(c shellsyntax.Command) bool { return c.Name() == "git" }); i >= 0 {
+			rule = need + "(" + cmds[i].String() + ")"
+		}
+	}
 	switch {
-	case i < 0:
+	case need == "" || env.Nobody && rule == "":
 		return ""
 	case !env.Nobody:
-		return fmt.Sprintf("; if the command cannot do without it, name it with \"needs\": [%q] in the same call", rs[i])
+		return fmt.Sprintf("; if the command cannot do without it, name it with \"needs\": [%q] in the same call", need)
 	}
-	rule := tool.EditFamily
-	switch rs[i].Act {
-	case process.ActRead:
-		rule = tool.ReadFamily
-	case process.ActHost, process.ActConnect:
-		rule = "network"
-	}
-	return "; nobody is here to allow it, a run with --allow " + shellsyntax.Quote(rule+"("+rs[i].What+")") + " may do it"
+	return "; nobody is here to allow it, a run with --allow " + shellsyntax.Quote(rule) + " may do it"
+}
+
+// ofGit reports whether a refusal is about what git keeps in a .git.
+func ofGit(r process.Refusal) bool { return strings.Contains(r.What+"/", "/.git/") }
+
+// ofGoModules reports whether a refusal is about Go's module cache, or a folder above it that
+// is not there yet: go writes to it for each module that it lacks.
+func ofGoModules(r process.Refusal) bool {
+	home := os.Getenv("HOME")
+	gopath, _, _ := strings.Cut(cmp.Or(os.Getenv("GOPATH"), home+"/go"), ":")
+	cache := cmp.Or(os.Getenv("GOMODCACHE"), gopath+"/pkg/mod")
+	return r.Act == process.ActWrite && !strings.HasPrefix(home+"/", r.What+"/") && (strings.HasPrefix(r.What, cache+"/cache/") || strings.HasPrefix(cache+"/", r.What+"/"))
 }
 
 // complains reports whether a line of an output is about a refusal: it names the host, or
@@ -166,15 +196,15 @@ func complains(output string, r process.Refusal) bool {
 // denials are the errors of what the sandbox refuses, as programs print them.
 var denials = [...]string{"ermission denied", "peration not permitted", "ead-only file system", "EACCES", "EPERM", "EROFS"}
 
-// askable reports whether a person can allow an access: not that to a protected file of the
-// workspace, which is a question of its own, nor to a key.
-func askable(root string, r process.Refusal) bool {
+// askable reports whether a person can allow an access by its name: not that to a key, nor
+// to what git keeps.
+func askable(r process.Refusal) bool {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove, process.ActRead:
-		return !confine.Within(root, r.What) && !confine.MayHoldKeys(r.What, func(string) bool { return false })
+		return !ofGit(r) && !confine.MayHoldKeys(r.What, func(string) bool { return false })
 	case process.ActHost, process.ActConnect:
-		_, err := host.ParseGrant(r.What)
-		return err == nil && !strings.Contains(r.What, "*")
+		g, err := host.ParseGrant(r.What)
+		return err == nil && !g.LinkLocal() && !strings.Contains(r.What, "*") // no cloud's metadata, which gives keys
 	}
 	return false
 }

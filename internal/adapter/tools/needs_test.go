@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -14,6 +15,8 @@ import (
 // ask for it; nothing is guessed from what a command printed.
 func TestRefusedNote(t *testing.T) {
 	t.Setenv("HOME", "/home/x")
+	t.Setenv("GOPATH", "")
+	t.Setenv("GOMODCACHE", "")
 	exit := func(n int) *int { return &n }
 	for _, c := range []struct {
 		name string
@@ -25,12 +28,21 @@ func TestRefusedNote(t *testing.T) {
 		{"one", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; if the command cannot do without it, name it with "needs": ["write /home/x/.cfg"] in the same call]`},
 		{"one, headless", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.cfg"}}}, "npm i", `[the sandbox refused: write /home/x/.cfg; nobody is here to allow it, a run with --allow 'edit(/home/x/.cfg)' may do it]`},
 		{"many", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "host", What: "a.b"}, {Act: "write", What: "/1"}, {Act: "write", What: "/2"}, {Act: "write", What: "/3"}, {Act: "write", What: "/4"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, host a.b, write /1, write /2, write /3, and 1 more; nobody is here to allow it, a run with --allow 'network(a.b)' may do it]`},
+		{"a cloud's metadata is never offered", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "connect", What: "169.254.169.254:80"}}}, "x", `[the sandbox refused: connect 169.254.169.254:80]`},
 		{"an address", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "connect", What: "10.0.0.5:5432"}, {Act: "connect", What: "/run/x.sock"}}}, "x", `[the sandbox refused: connect 10.0.0.5:5432, connect /run/x.sock; nobody is here to allow it, a run with --allow 'network(10.0.0.5:5432)' may do it]`},
 		{"a host that is not named", tool.Ran{Exit: exit(1), Nameless: true}, "x", `[commands reach no host but those that were granted; if one is needed, ask for it with "needs": ["host NAME"] in the same call]`},
 		{"and headless", tool.Ran{Exit: exit(1), Nameless: true}, "x", `[commands reach no host but those that were granted; a run with --allow 'network(NAME)' may reach one]`},
 		{"a read", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "read", What: "/srv/x"}}}, "x", `[the sandbox refused: read /srv/x; if the command cannot do without it, name it with "needs": ["read /srv/x"] in the same call]`},
 		{"a change where changes ask", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "change", What: "/w/x"}}}, "x", `[the sandbox refused: change /w/x; nobody is here to allow changes by this command, a run with --permission-mode auto may make them]`},
-		{"what nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "write", What: "/home/x/.ssh/id"}, {Act: "write", What: "/w/AGENTS.md"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, write /home/x/.ssh/id, write /w/AGENTS.md]`},
+		{"what nobody grants", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "listen", What: "10.0.0.1:80"}, {Act: "write", What: "/home/x/.ssh/id"}}}, "x", `[the sandbox refused: listen 10.0.0.1:80, write /home/x/.ssh/id]`},
+		{"a protected file", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/w/AGENTS.md"}}}, "x", `[the sandbox refused: write /w/AGENTS.md; nobody is here to allow it, a run with --allow 'edit(AGENTS.md)' may do it]`},
+		{"git's own", tool.Ran{Exit: exit(128), Refused: []process.Refusal{{Act: "write", What: "/w/.git/worktrees"}}}, "cd a && git worktree add ../x", `[the sandbox refused: write /w/.git/worktrees; nobody is here to allow it, a run with --allow 'unconfined(git worktree add ../x)' may do it]`},
+		{"git's own, with a person", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/w/.git/rebase-merge"}}}, "sh x", `[the sandbox refused: write /w/.git/rebase-merge; if the command cannot do without it, name it with "needs": ["unconfined"] in the same call]`},
+		{"git's settings", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/w/.git/config.lock"}}}, "git remote add o x", `[the sandbox refused: write /w/.git/config.lock; git's settings and hooks stay closed to commands: say what the person should change]`},
+		{"a Go module", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/go/pkg/mod/cache/download/a.b/c/@v/v1.lock"}}}, "go vet", `[the sandbox refused: write /home/x/go/pkg/mod/cache/download/a.b/c/@v/v1.lock; Go modules are missing: run go mod download as a call of its own with "needs": ["unconfined"]]`},
+		{"the first Go module", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/go"}}}, "go vet", `[the sandbox refused: write /home/x/go; Go modules are missing, a run with --allow 'unconfined(go mod download)' may get them]`},
+		{"a folder of all homes", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home"}}}, "x", `[the sandbox refused: write /home; nobody is here to allow it, a run with --allow 'edit(/home)' may do it]`},
+		{"a file in a folder of modules", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/go/pkg/mod/a.b/c@v1/x.go"}}}, "x", `[the sandbox refused: write /home/x/go/pkg/mod/a.b/c@v1/x.go; nobody is here to allow it, a run with --allow 'edit(/home/x/go/pkg/mod/a.b/c@v1/x.go)' may do it]`},
 		{"a program's own counters", tool.Ran{Exit: exit(0), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/go/telemetry/local/n"}}}, "go vet", ""},
 		{"where it failed by them", tool.Ran{Exit: exit(1), Refused: []process.Refusal{{Act: "write", What: "/home/x/.config/y"}}}, "y", `[the sandbox refused: write /home/x/.config/y; nobody is here to allow it, a run with --allow 'edit(/home/x/.config/y)' may do it]`},
 		{"git stash pop", tool.Ran{Exit: exit(0), Output: "Dropped refs/stash@{0}\n\tmodified: .gitignore\n", Refused: []process.Refusal{{Act: "remove", What: "/w/.git"}}}, "git stash pop", ""},
@@ -42,10 +54,7 @@ func TestRefusedNote(t *testing.T) {
 		{"a reader that finds nothing", tool.Ran{Exit: exit(1), ReadOnly: true}, "grep x a", ""},
 		{"stopped", tool.Ran{Signal: "SIGKILL", Stopped: "too many processes"}, "x", "[the sandbox stopped it: too many processes]"},
 	} {
-		cmds, err := command.Parse(c.line, "/w")
-		if err != nil {
-			t.Fatal(err)
-		}
+		cmds := must.Get(command.Parse(c.line, "/w"))(t)
 		env := tool.Env{Files: places{}, Nobody: !strings.Contains(c.want, "\"needs\"")}
 		if got := refusedNote(env, c.ran, cmds); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
@@ -100,9 +109,7 @@ func TestNeeds(t *testing.T) {
 		{`["unconfined please"]`, "there is no need"},
 	} {
 		var needs []string
-		if err := json.Unmarshal([]byte(c.needs), &needs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(c.needs), &needs))
 		var f tool.Footprint
 		err := addNeeds(env, &f, needs)
 		var got []string

@@ -21,6 +21,17 @@ type readFile struct {
 	To   int    `json:"to,omitempty" doc:"last line; default the last"`
 }
 
+// String names the file and the lines that are asked for.
+func (f readFile) String() string {
+	switch {
+	case f.To > 0:
+		return fmt.Sprintf("%s %d-%d", f.Path, max(f.From, 1), f.To)
+	case f.From > 1:
+		return fmt.Sprintf("%s from %d", f.Path, f.From)
+	}
+	return f.Path
+}
+
 type readArgs struct {
 	Files []readFile `json:"files" doc:"one or more files, each whole or a range of lines"`
 }
@@ -49,6 +60,7 @@ func Read() tool.Tool {
 				return tool.Errorf("files is empty: name at least one file"), nil
 			}
 			r := &reader{env: env, room: limitOf(env)}
+			files := map[string]bool{} // two ranges may be of one
 			for i, f := range in.Files {
 				if err := ctx.Err(); err != nil {
 					return tool.Result{}, err
@@ -56,11 +68,12 @@ func Read() tool.Tool {
 				if i > 0 && r.room < 200 {
 					var left []string
 					for _, f := range in.Files[i:] {
-						left = append(left, f.Path)
+						left = append(left, f.String())
 					}
-					r.say("[not read, the result is full: %s; read them in another call]\n", strings.Join(left, ", "))
+					r.say("[not read, the result is full: %s; to be read in another call]\n", strings.Join(left, ", "))
 					break
 				}
+				files[f.Path] = true
 				if err := r.file(ctx, f); err != nil {
 					if ctx.Err() != nil {
 						return tool.Result{}, ctx.Err()
@@ -68,10 +81,6 @@ func Read() tool.Tool {
 					r.fails++
 					r.say("== %s ==\nerror: %s\n", f.Path, err)
 				}
-			}
-			files := map[string]bool{} // two ranges may be of one
-			for _, f := range in.Files {
-				files[f.Path] = true
 			}
 			return r.result(len(files)), nil
 		})
@@ -133,7 +142,7 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 		return failf("%s", missing(ctx, r.env, in.Path))
 	case err != nil:
 		if _, dir, serr := r.env.Files.Stat(in.Path); serr == nil && dir {
-			return failf("%s is a folder: use ls or glob", in.Path)
+			return failf("%s is a folder: use glob, or ls in bash", in.Path)
 		}
 		return err
 	}
@@ -228,7 +237,7 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	}
 	r.lines += n
 	if len(seen) == 1 && seen[0].From == 1 && seen[0].To == total { // the whole file
-		seen[0].From, seen[0].To = 0, 0
+		seen[0].From = 0
 	}
 	r.seen = append(r.seen, seen...)
 	return n

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -19,9 +20,7 @@ func TestRulesByOtherNames(t *testing.T) {
 		"AskUserQuestion": "ask_user", "TodoWrite": "todo", "WebSearch": "web_search", "google_web_search": "web_search", "ripgrep": "grep", "terminal": "bash",
 	} {
 		p := permission.New(permission.Config{Mode: permission.Yolo, Root: t.TempDir()})
-		if err := p.Add(permission.User, nil, nil, []string{rule}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(permission.User, nil, nil, []string{rule}))
 		for _, x := range all {
 			d := p.Decide(permission.Call{Tool: x.Spec.Name, Family: x.Family, Aliases: x.Aliases})
 			if denied := d.Verdict == permission.Deny; denied != (x.Spec.Name == want) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -27,6 +26,7 @@ type staged struct {
 	// doubtful are lines of body that the result shows: they were found inexactly, or
 	// were there already. What was replaced exactly is as the model wrote it.
 	doubtful []region
+	places   []region // the lines of body that the edits of the call gave
 	wrote    []string // the texts that the model gave
 	count    int
 	already  int
@@ -222,12 +222,15 @@ func (s *staged) alreadyAt(line, more int) {
 // with it.
 func (s *staged) take(r replaced) {
 	grown := strings.Count(r.body, "\n") - strings.Count(s.body, "\n")
-	for i := range s.doubtful {
-		if len(r.regions) > 0 && s.doubtful[i].from > r.regions[0].from {
-			s.doubtful[i].from += grown
-			s.doubtful[i].to += grown
+	for _, rs := range [][]region{s.doubtful, s.places} {
+		for i := range rs {
+			if len(r.regions) > 0 && rs[i].from > r.regions[0].from {
+				rs[i].from += grown
+				rs[i].to += grown
+			}
 		}
 	}
+	s.places = append(s.places, r.regions...)
 	s.body = r.body
 	s.count += r.count
 	if r.note != "" {
@@ -332,7 +335,7 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 		added, removed = added+plus, removed+minus
 		var at []region
 		if len(mine) == 1 && s.exists && !s.remove {
-			at = changedLines(mine[0].Diff)
+			at = s.inPlace(mine[0].Diff)
 			r.Seen = append(r.Seen, s.written(at[:min(len(at), maxPlaces)], mine[0])...)
 		}
 		fmt.Fprintf(&b, "%s%s%s\n", s.did(), counts(plus, minus, mine), atLines(at))
@@ -438,62 +441,4 @@ func (s *staged) snippet(b *strings.Builder, hash tool.Hash, room int) []tool.Sp
 		shown, last = shown+n, to
 	}
 	return seen
-}
-
-// changedLines returns the lines of the new content that a unified diff adds, and where
-// it only removes some, the gap.
-func changedLines(diff string) []region {
-	var out []region
-	line, open := 0, false // the next line of the new content; the last region goes on
-	for l := range strings.Lines(diff) {
-		switch {
-		case strings.HasPrefix(l, "@@"):
-			_, after, _ := strings.Cut(l, " +")
-			line, _ = strconv.Atoi(after[:strings.IndexAny(after+" ", ", ")])
-			if _, n, _ := strings.Cut(strings.Fields(after)[0], ","); n == "0" {
-				line++ // "+n,0": behind line n
-			}
-			open = false
-		case line == 0: // the names
-		case l[0] == '+' || l[0] == '-':
-			if !open {
-				out = append(out, region{line, line - 1})
-				open = true
-			}
-			if l[0] == '+' {
-				out[len(out)-1].to = line
-				line++
-			}
-		case l[0] == ' ':
-			line++
-			open = false
-		}
-	}
-	return out
-}
-
-// maxPlaces is how many places of a change a result names.
-const maxPlaces = 20
-
-// atLines names the changed lines: " at lines 3-5, 9".
-func atLines(rs []region) string {
-	if len(rs) == 0 {
-		return ""
-	}
-	var named []string
-	for _, r := range rs[:min(len(rs), maxPlaces)] {
-		if r.to > r.from {
-			named = append(named, fmt.Sprintf("%d-%d", r.from, r.to))
-		} else {
-			named = append(named, strconv.Itoa(r.from))
-		}
-	}
-	text := " at line " + strings.Join(named, ", ")
-	if len(named) > 1 || strings.Contains(text, "-") {
-		text = " at lines " + strings.Join(named, ", ")
-	}
-	if more := len(rs) - len(named); more > 0 {
-		text += fmt.Sprintf(" and %s more", plural(more, "place"))
-	}
-	return text
 }

@@ -121,8 +121,7 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 	}
 	data := []byte(w.content)
 	c, err := env.Files.Write(ctx, w.file.Path, data, w.file.Hash)
-	var stale *tool.StaleError
-	if errors.As(err, &stale) {
+	if stale, ok := errors.AsType[*tool.StaleError](err); ok {
 		return fresh(ctx, env, stale, nil)
 	}
 	if err != nil {
@@ -135,6 +134,9 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 	n := countLines(data)
 	count := counts(c.Added, c.Removed, []tool.Change{c})
 	text := fmt.Sprintf("%s %s, %s%s", did, c.Path, plural(n, "line"), count)
+	if n > 0 && !w.exists && !strings.HasSuffix(w.content, "\n") {
+		w.notes = append(w.notes, "there is no newline at its end")
+	}
 	for _, note := range w.notes {
 		text += "\nnote: " + note
 	}

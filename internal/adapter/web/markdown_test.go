@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func base(t testing.TB) *url.URL {
 	t.Helper()
-	u, err := url.Parse("https://example.com/docs/page.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse("https://example.com/docs/page.html"))(t)
 	return u
 }
 
@@ -27,21 +26,13 @@ func TestGolden(t *testing.T) {
 		t.Fatal("no pages", err)
 	}
 	for _, p := range pages {
-		in, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(os.ReadFile(p))(t)
 		got := visible(toMarkdown(string(in), base(t))) + "\n"
 		golden := strings.TrimSuffix(p, ".html") + ".md"
 		if os.Getenv("PAWL_UPDATE") != "" {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, golden, got)
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(golden))(t)
 		if got != string(want) {
 			t.Errorf("%s:\n%s\nwant\n%s", p, got, want)
 		}

@@ -167,7 +167,6 @@ func NewSearch(o SearchOptions) (*Search, error) {
 	return s, nil
 }
 
-// Host implements tool.Searcher.
 func (s *Search) Host() string {
 	u, err := url.Parse(s.base)
 	if err != nil {
@@ -176,7 +175,6 @@ func (s *Search) Host() string {
 	return strings.ToLower(u.Hostname())
 }
 
-// Search implements tool.Searcher.
 func (s *Search) Search(ctx context.Context, query string) (tool.SearchResult, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.client.opt.Timeout, fmt.Errorf("no answer within %s", s.client.opt.Timeout.Round(time.Second)))
 	defer cancel()

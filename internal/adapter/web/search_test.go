@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 const searchKey = "Xk2mQ9vT4sLp7Zr1Wc8Yb3Nd"
@@ -43,10 +45,7 @@ func TestSearch(t *testing.T) {
 			_, _ = io.WriteString(w, c.answer)
 		}))
 		defer srv.Close()
-		s, err := NewSearch(SearchOptions{API: c.api, URL: srv.URL + "/", Env: searchEnv})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewSearch(SearchOptions{API: c.api, URL: srv.URL + "/", Env: searchEnv}))(t)
 		got, err := s.Search(t.Context(), "go 1.26")
 		if err != nil || len(got.Hits) != 1 || got.Hits[0].Title != "Go 1.26" || got.Hits[0].URL != "https://go.dev/doc/go1.26" || got.Hits[0].Text != "What's new" {
 			t.Errorf("%s: %+v %v", c.api, got, err)
@@ -102,9 +101,7 @@ func TestSearchFailures(t *testing.T) {
 	} {
 		srv := httptest.NewServer(c.answer)
 		s, err := NewSearch(SearchOptions{API: "brave", URL: srv.URL, Env: searchEnv})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, err = s.Search(t.Context(), "q")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(fmt.Sprintf("%+v", err), searchKey) {
 			t.Errorf("%s: %v", name, err)
@@ -122,10 +119,7 @@ func TestSearchOfNames(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(srv.URL, "http://"), ":")
 	n := &names{answers: map[string][]string{"search.example.com": {"127.0.0.1"}, "searx.lan": {"127.0.0.1"}}}
 	for host, want := range map[string]error{"127.0.0.1": nil, "searx.lan": nil, "search.example.com": ErrAddress} {
-		s, err := NewSearch(SearchOptions{API: "searxng", URL: "http://" + host + ":" + port, Env: searchEnv, Base: Options{Resolver: n}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewSearch(SearchOptions{API: "searxng", URL: "http://" + host + ":" + port, Env: searchEnv, Base: Options{Resolver: n}}))(t)
 		if _, err := s.Search(t.Context(), "q"); !errors.Is(err, want) {
 			t.Errorf("%s: %v", host, err)
 		}
@@ -139,10 +133,7 @@ func TestSearchStalls(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-gone }))
 	defer srv.Close()
 	defer close(gone)
-	s, err := NewSearch(SearchOptions{API: "searxng", URL: srv.URL, Env: searchEnv, Base: Options{Timeout: time.Millisecond, Allowed: func(netip.Addr) bool { return true }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSearch(SearchOptions{API: "searxng", URL: srv.URL, Env: searchEnv, Base: Options{Timeout: time.Millisecond, Allowed: func(netip.Addr) bool { return true }}}))(t)
 	if _, err := s.Search(t.Context(), "q"); err == nil || !strings.Contains(err.Error(), "no answer within") {
 		t.Error(err)
 	}

@@ -397,12 +397,10 @@ func hasScheme(s string) bool {
 // shortError returns a network error without the address, which the message already
 // names.
 func shortError(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	var d *net.DNSError
-	if errors.As(err, &d) && d.IsNotFound {
+	if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
 		return fmt.Errorf("there is no host %s: %w", d.Name, err)
 	}
 	return err

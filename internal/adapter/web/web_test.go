@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // names is a resolver that knows some hosts; each look-up of a name takes the
@@ -203,9 +205,7 @@ func TestCarriesNothing(t *testing.T) {
 			http.Redirect(w, r, "/2", http.StatusFound)
 		}
 	})
-	if _, err := c.Fetch(t.Context(), site); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(c.Fetch(t.Context(), site))
 	if s := strings.Join(seen, ""); len(seen) != 8 || s != "" {
 		t.Errorf("%q", seen)
 	}

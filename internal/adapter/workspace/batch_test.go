@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -27,32 +28,23 @@ func TestABatchOpensAFolderOnce(t *testing.T) {
 			{Path: fmt.Sprintf("b/%d", i), Data: []byte("y"), Expect: HashOf([]byte("x"))},
 			{Path: fmt.Sprintf("c/%d", i), Data: []byte("z")},
 		} {
-			if err := b.prepare(t.Context(), req); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.prepare(t.Context(), req))
 		}
 	}
 	for _, j := range b.jobs {
-		if err := b.commit(j); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.commit(j))
 	}
 	b.removeOld()
 	if len(b.roots) != 4 { // a, b, c, and the folder above c
 		t.Errorf("%d folders are open", len(b.roots))
 	}
-	p, err := w.resolve(filepath.Join(root, "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(w.resolve(filepath.Join(root, "b")))(t)
 	old, err := b.open(p)
 	if err != nil || old != b.known[p.abs] {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(root, "b"), filepath.Join(root, "away")); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(root, "b/new"), "")
+	must.Do(t, os.Rename(filepath.Join(root, "b"), filepath.Join(root, "away")))
+	must.WriteMode(t, filepath.Join(root, "b/new"), "", 0o644)
 	if now, err := b.open(p); err != nil || now == old {
 		t.Errorf("the folder that is gone is used: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -22,9 +23,7 @@ func bigTree(b *testing.B, git bool) *Workspace {
 	for i := range 50_000 {
 		dir := filepath.Join(root, fmt.Sprintf("m%02d/p%02d/q%d", i%40, i/40%25, i/1000%5))
 		if i < 5000 {
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.MkdirAll(dir, 0o777))
 		}
 		var t strings.Builder
 		for range 40 + r.IntN(80) {
@@ -37,9 +36,7 @@ func bigTree(b *testing.B, git bool) *Workspace {
 		if i%5000 == 7 {
 			t.WriteString("the needleInHaystack is here\n")
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.go", i)), []byte(t.String()), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		must.WriteMode(b, filepath.Join(dir, fmt.Sprintf("f%d.go", i)), t.String(), 0o644)
 	}
 	if git {
 		git0(b, root, "init", "-q")
@@ -101,9 +98,7 @@ func BenchmarkSearch(b *testing.B) {
 				for b.Loop() {
 					cmd := exec.Command(rg, "--files", "--hidden", "-g", "*7.go", "--sort", "modified")
 					cmd.Dir = w.root
-					if _, err := cmd.Output(); err != nil {
-						b.Fatal(err)
-					}
+					must.Done(b)(cmd.Output())
 				}
 			})
 		}

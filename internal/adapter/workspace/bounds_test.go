@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // relink puts a symlink where a folder or a file is.
 func relink(t *testing.T, path, target string) {
 	t.Helper()
-	if err := errors.Join(os.Rename(path, path+".was"), os.Symlink(target, path)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Rename(path, path+".was"), os.Symlink(target, path)))
 }
 
 // SPEC 16.8: a folder that is swapped for a link, at whatever moment, leads
@@ -33,9 +32,7 @@ func TestSwappedFolder(t *testing.T) {
 				t.Parallel()
 				w, root := open(t, map[string]string{"flip/a.txt": "old", ".git/hooks/a.txt": "hook", ".git/hooks/b": "hook"})
 				sib := filepath.Join(filepath.Dir(root), "sib")
-				if err := errors.Join(os.MkdirAll(sib, 0o755), os.WriteFile(filepath.Join(sib, "a.txt"), []byte("theirs"), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(os.MkdirAll(sib, 0o755), os.WriteFile(filepath.Join(sib, "a.txt"), []byte("theirs"), 0o644)))
 				all := w.WithOutside(true)
 				spans := []tool.Span{{Path: "flip/a.txt"}, {Path: "flip/n.txt"}, {Path: "flip/deep/n.txt"}}
 				view := all.Only(nil, spans)
@@ -84,9 +81,7 @@ func TestOnly(t *testing.T) {
 	w, root := open(t, map[string]string{"a": "a", "b": "b", "d/e": "e", ".env": "s"})
 	all := w.WithOutside(true)
 	outside := filepath.Join(t.TempDir(), "o")
-	if err := os.WriteFile(outside, []byte("o"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, outside, "o", 0o644)
 	outside, _ = filepath.EvalSymlinks(outside)
 	view := all.Only([]tool.Span{{Path: "a"}, {Path: "d", Dir: true}, {Path: outside}}, []tool.Span{{Path: "b"}})
 	for p, ok := range map[string]bool{"a": true, "b": true, "d/e": true, outside: true, ".env": false, filepath.Join(root, ".env"): false, "/etc/hostname": false} {

@@ -18,6 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -37,9 +38,7 @@ func all(t testing.TB, root string) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -56,9 +55,7 @@ func lay(t testing.TB, root string, tree map[string]string) {
 	t.Helper()
 	for name, text := range tree {
 		p := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(p), 0o777))
 		var err error
 		if to, ok := strings.CutPrefix(text, "link "); ok {
 			err = os.Symlink(to, p)
@@ -68,9 +65,7 @@ func lay(t testing.TB, root string, tree map[string]string) {
 		if err == nil && strings.HasPrefix(text, "#!") {
 			err = os.Chmod(p, 0o755)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -90,10 +85,7 @@ func attempt(w *Workspace, ws []tool.Write) (cs []tool.Change, err error, dead b
 // clear is a later process that writes in every folder.
 func clear(t testing.TB, root string) {
 	t.Helper()
-	w, err := Open(root, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open(root, Options{}))(t)
 	defer w.Close()
 	w.flush = unsynced
 	w.now = func() time.Time { return time.Now().Add(tempAge + time.Minute) }
@@ -104,12 +96,8 @@ func clear(t testing.TB, root string) {
 		}
 	}
 	for _, p := range folders {
-		if _, err := w.Write(context.Background(), p+"/probe", nil, ""); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(filepath.Join(root, p, "probe")); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(w.Write(context.Background(), p+"/probe", nil, ""))
+		must.Do(t, os.Remove(filepath.Join(root, p, "probe")))
 	}
 	noTemps(t, root)
 }
@@ -400,19 +388,13 @@ func TestFaultsAtRandom(t *testing.T) {
 // save is someone's editor.
 func save(t testing.TB, root, name, text string, inPlace bool) {
 	p := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(p), 0o777))
 	if info, err := os.Lstat(p); err == nil && inPlace && info.Mode().IsRegular() {
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.WriteMode(t, p, text, 0o644)
 		return
 	}
 	temp := filepath.Join(root, "editor.swp")
-	if err := errors.Join(os.WriteFile(temp, []byte(text), 0o644), os.Rename(temp, p)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(temp, []byte(text), 0o644), os.Rename(temp, p)))
 }
 
 // Someone saves a file in the middle of a batch that then fails, or just before

@@ -33,11 +33,12 @@ func (g *Git) Reading(dir string) *Git {
 	return &with
 }
 
-// Writing returns a Git that may change a folder of pawl's own.
-func (g *Git) Writing(dir string) *Git {
+// Writing returns a Git that may change folders of pawl's own. One that may change some
+// already may change no others.
+func (g *Git) Writing(dirs ...string) *Git {
 	with := *g
 	if g.Confine.Level == process.ReadOnly {
-		with.Confine.Level, with.Confine.Own = process.Workspace, append(slices.Clip(g.Confine.Own), dir)
+		with.Confine.Level, with.Confine.Own = process.Workspace, append(slices.Clip(g.Confine.Own), dirs...)
 	}
 	return &with
 }
@@ -45,6 +46,16 @@ func (g *Git) Writing(dir string) *Git {
 // Run runs git in a folder, with further environment entries and an input, nil
 // for none, and returns its output.
 func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, args ...string) ([]byte, error) {
+	return g.run(ctx, dir, env, in, nil, args...)
+}
+
+// RunTo is Run for an output that need not fit into memory.
+func (g *Git) RunTo(ctx context.Context, out io.Writer, dir string, env []string, in io.Reader, args ...string) error {
+	_, err := g.run(ctx, dir, env, in, out, args...)
+	return err
+}
+
+func (g *Git) run(ctx context.Context, dir string, env []string, in io.Reader, to io.Writer, args ...string) ([]byte, error) {
 	safe := []string{
 		"--no-pager", "--no-optional-locks",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.pager=cat",
@@ -56,7 +67,7 @@ func (g *Git) Run(ctx context.Context, dir string, env []string, in io.Reader, a
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
 	out, err := process.Output(ctx, g.Starter, process.Program{
-		Path: "git", Args: append(safe, args...), Dir: dir, Env: append(gitEnv(), env...), Exact: true, Stdin: in, Confine: g.Confine,
+		Path: "git", Args: append(safe, args...), Dir: dir, Env: append(gitEnv(), env...), Exact: true, Stdin: in, Stdout: to, Confine: g.Confine,
 	})
 	if err == nil || ctx.Err() != nil {
 		return out, ctx.Err()
@@ -113,12 +124,15 @@ func (g *Git) files(ctx context.Context, dir, repo string) ([]string, error) {
 	if rel, err := filepath.Rel(repo, dir); err == nil && rel != "." && repository(dir) != repo {
 		// In dir git would list another repository, which lies between.
 		below := filepath.ToSlash(rel) + "/"
-		out, err := g.Run(ctx, repo, nil, nil, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", ":(literal)"+below)
+		out, err := g.Run(ctx, repo, nil, nil, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", ":(literal)"+filepath.ToSlash(rel)) // with a slash it would find nothing untracked
 		if err != nil {
 			return nil, err
 		}
 		var names []string
 		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name+"/" == below || name == below { // it is a repository of its own
+				return g.files(ctx, dir, dir)
+			}
 			if name, ok := strings.CutPrefix(name, below); ok {
 				names = append(names, name)
 			}

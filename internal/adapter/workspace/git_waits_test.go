@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
@@ -23,18 +24,12 @@ func TestGitOfPipes(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		pipe := filepath.Join(dir, ".git", name)
-		if err := os.MkdirAll(filepath.Dir(pipe), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(pipe), 0o700))
 		_ = os.Remove(pipe) // some are not there yet
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mkfifo(pipe, 0o600))
 		git := &Git{Starter: &processtest.Plain{}, Confine: process.Free}
 		sub := filepath.Join(dir, "sub")
-		if err := os.Mkdir(sub, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(sub, 0o700))
 		for _, in := range []string{dir, sub} {
 			if _, err := git.Run(context.Background(), in, nil, nil, "status"); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 				t.Errorf("%s: %v", name, err)

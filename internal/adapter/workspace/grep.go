@@ -156,6 +156,7 @@ func (s *search) add(r *tool.Matches) {
 	all := &s.all
 	all.Searched += r.Searched
 	all.Skipped += r.Skipped
+	all.Binary = append(all.Binary, r.Binary...)
 	all.Withheld = append(all.Withheld, r.Withheld...)
 	left := s.q.Limit - s.counted(all)
 	if s.counted(r) <= left {
@@ -184,20 +185,20 @@ func (s *search) file(in *folder, c *contents, shown, name string, r *tool.Match
 	case !ok:
 		return
 	}
-	if isBinary(c.buf) {
+	scan, low := s.m.scan(c.buf, c.low)
+	c.low = low
+	f, ok := scan.line(0)
+	switch {
+	case ok && bytes.IndexByte(c.buf, 0) >= 0:
+		r.Skipped++
+		r.Binary = append(r.Binary, shown)
+		return
+	case isBinary(c.buf):
 		r.Skipped++
 		return
 	}
 	r.Searched++
-	scan, low := s.m.scan(c.buf, c.low)
-	c.low = low
-	f, ok := scan.line(0)
 	if !ok {
-		return
-	}
-	if bytes.IndexByte(c.buf, 0) >= 0 {
-		r.Searched--
-		r.Skipped++
 		return
 	}
 	r.Files++

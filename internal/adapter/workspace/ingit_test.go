@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
 
@@ -47,9 +48,7 @@ func TestInGit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "w")
-			if err := os.Mkdir(root, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(root, 0o755))
 			run := func(line string) string {
 				cmd := exec.Command("bash", "-c", plant+line)
 				cmd.Dir = root

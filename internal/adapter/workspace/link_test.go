@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -57,9 +58,7 @@ func TestItself(t *testing.T) {
 		for _, plain := range []bool{false, true} {
 			w, root := open(t, map[string]string{"file": "f"})
 			w.plainRename = plain
-			if err := errors.Join(os.Chmod(filepath.Join(root, "file"), 0o640), os.Symlink("file", filepath.Join(root, "link"))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.Chmod(filepath.Join(root, "file"), 0o640), os.Symlink("file", filepath.Join(root, "link"))))
 			cs, err := w.WriteAll(context.Background(), []tool.Write{c.write})
 			if err != nil || len(cs) != 1 {
 				t.Errorf("%s: %v, %v", name, cs, err)
@@ -127,22 +126,14 @@ func TestFolders(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	gone := tool.Write{Path: "kept/a/b/c/f", Remove: true, Expect: hashText("f"), Folders: append([]string{".", "kept"}, c.Folders...)}
-	put(t, filepath.Join(root, "kept/a/mine"), "m")
-	if _, err := w.WriteAll(ctx, []tool.Write{gone}); err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, filepath.Join(root, "kept/a/mine"), "m", 0o644)
+	must.Done(t)(w.WriteAll(ctx, []tool.Write{gone}))
 	if what(t, filepath.Join(root, "kept/a/b")) != "" || get(t, filepath.Join(root, "kept/a/mine")) != "m" {
 		t.Error("the empty folders stay, or others went")
 	}
-	if _, err := w.Write(ctx, "a/f", []byte("f"), ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(root, "other"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.WriteAll(ctx, []tool.Write{{Path: "a/f", MoveTo: "g", Data: []byte("f"), Expect: hashText("f"), Folders: []string{"a", "other", "../.."}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(w.Write(ctx, "a/f", []byte("f"), ""))
+	must.Do(t, os.Mkdir(filepath.Join(root, "other"), 0o777))
+	must.Done(t)(w.WriteAll(ctx, []tool.Write{{Path: "a/f", MoveTo: "g", Data: []byte("f"), Expect: hashText("f"), Folders: []string{"a", "other", "../.."}}}))
 	if what(t, filepath.Join(root, "a")) != "" || what(t, filepath.Join(root, "other")) != "folder" || get(t, filepath.Join(root, "g")) != "f" {
 		t.Error("a folder that is not above the file went, or the empty one stays")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -49,19 +50,13 @@ func TestIgnoreIsGits(t *testing.T) {
 	for _, d := range dirs {
 		for _, n := range names {
 			if _, err := os.Stat(filepath.Join(root, d+n)); err != nil && !slices.Contains(dirs, d+n+"/") {
-				put(t, filepath.Join(root, d+n), "x")
+				must.WriteMode(t, filepath.Join(root, d+n), "x", 0o644)
 			}
 		}
 	}
-	w, err := Open(root, Options{Git: plainGit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open(root, Options{Git: plainGit}))(t)
 	defer w.Close()
-	plainW, err := Open(root, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plainW := must.Get(Open(root, Options{}))(t)
 	defer plainW.Close()
 	tries := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,15 +65,10 @@ func TestIgnoreIsGits(t *testing.T) {
 		}
 		for _, d := range []string{"", "a/", "doc/"} {
 			text := strings.Join(rapid.SliceOfN(gen, 0, 4).Draw(t, "rules"+d), rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol"))
-			if err := os.WriteFile(filepath.Join(root, d, ".gitignore"), []byte(text+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.WriteMode(t, filepath.Join(root, d, ".gitignore"), text+"\n", 0o644)
 		}
 		p, _ := w.resolve(".")
-		want, err := plainGit.files(context.Background(), root, root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(plainGit.files(context.Background(), root, root))(t)
 		slices.Sort(want)
 		got, err := filesBelow(plainW, p)
 		if err != nil || !slices.Equal(got, want) {
@@ -125,10 +115,7 @@ func filesBelow(w *Workspace, p place) ([]string, error) {
 // ignoredAbove: what is in an ignored folder is ignored whatever its names.
 func ignoredAbove(t *rapid.T, w *Workspace, p place) bool {
 	for q := p; q.abs != w.root; q = w.parent(q) {
-		set, err := plainGit.ignored(context.Background(), w.parent(q).abs, []string{q.base()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(plainGit.ignored(context.Background(), w.parent(q).abs, []string{q.base()}))(t)
 		if set[q.base()] {
 			return true
 		}
@@ -154,9 +141,7 @@ func TestGlob(t *testing.T) {
 		base := time.Now().Add(-time.Hour)
 		for i, n := range []string{"b/e/f.go", "a.go", "b/c.go", ".hidden.go"} {
 			at := base.Add(time.Duration(-i) * time.Minute)
-			if err := os.Chtimes(filepath.Join(root, n), at, at); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(filepath.Join(root, n), at, at))
 		}
 		ctx := context.Background()
 		for _, c := range []struct {
@@ -211,9 +196,7 @@ func TestSymlinkLoopsEnd(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"d/a.txt": "needle\n"})
 	for name, target := range map[string]string{"d/up": "..", "d/self": ".", "l1": "l2", "l2": "l1", "copy.txt": "d/a.txt"} {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(root, name)))
 	}
 	m, err := w.Grep(context.Background(), tool.Query{Pattern: "needle"})
 	if err != nil || m.Hits != 1 {
@@ -271,7 +254,10 @@ func TestGrep(t *testing.T) {
 		}
 	}
 	m, _ := w.Grep(ctx, tool.Query{Pattern: "Foo"})
-	if m.Skipped != 2 || m.Files != 1 || m.Hits != 1 || m.More {
+	if m.Skipped != 2 || m.Files != 1 || m.Hits != 1 || m.More || strings.Join(m.Binary, " ") != "bin late" {
+		t.Errorf("%+v", m)
+	}
+	if m, _ = w.Grep(ctx, tool.Query{Pattern: "Bar"}); m.Skipped != 1 || m.Binary != nil {
 		t.Errorf("%+v", m)
 	}
 	for _, q := range []tool.Query{{Pattern: "("}, {Pattern: ""}, {Pattern: "a", Glob: "[x"}, {Pattern: "a", Dir: "none"}} {
@@ -332,10 +318,7 @@ func TestGrepPrefilter(t *testing.T) {
 	alphabet := rapid.SampledFrom([]string{"foo", "bar", "FOO", "Bar", "a", "b", "x", " ", "\n", "\r\n", "oo", "1", "c", "é", "É", "\u212as", "k\u017f", "\xff"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(alphabet, 0, 30).Draw(t, "text"), "")
-		m, err := newLineMatcher(tool.Query{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), IgnoreCase: rapid.Bool().Draw(t, "case"), Literal: rapid.Bool().Draw(t, "literal")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(newLineMatcher(tool.Query{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), IgnoreCase: rapid.Bool().Draw(t, "case"), Literal: rapid.Bool().Draw(t, "literal")}))(t)
 		var got, want [][3]int // a line, and where in it
 		s, _ := m.scan([]byte(text), nil)
 		for pos := 0; ; {

@@ -284,6 +284,16 @@ func (w *Workspace) Lines(ctx context.Context, path string, from, to int, max in
 	return tool.File{Path: p.clean, Data: c.out, Hash: sumOf(h), Mode: uint32(info.Mode().Perm())}, c.first, c.last, c.total, nil
 }
 
+// CutLines returns what Lines returns of a file with this content.
+func CutLines(data []byte, from, to int, max int64) (out []byte, first, last, total int) {
+	c := lineCut{from: from, to: to, max: int(max)}
+	for line := range bytes.SplitAfterSeq(data, []byte("\n")) {
+		c.add(line)
+	}
+	c.end()
+	return c.out, c.first, c.last, c.total
+}
+
 // lineCut collects a range of lines from a stream of chunks. Each chunk ends in a newline
 // or is a part of a line.
 type lineCut struct {

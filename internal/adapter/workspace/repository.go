@@ -32,7 +32,6 @@ var errNoRepository = errors.New("no repository of these files")
 
 // repo is a repository whose rules are known.
 type repo struct {
-	top     string
 	index   string
 	idLen   int
 	outer   []string // rule files that are not in the tree, weakest first
@@ -112,7 +111,7 @@ func askRepository(ctx context.Context, git *Git, top string) (*repo, error) {
 		}
 		return filepath.Join(top, p)
 	}
-	r := &repo{top: top, index: abs(lines[2]), idLen: sha1.Size}
+	r := &repo{index: abs(lines[2]), idLen: sha1.Size}
 	if lines[1] == "sha256" {
 		r.idLen = sha256.Size
 	}

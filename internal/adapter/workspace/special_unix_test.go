@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -17,12 +18,8 @@ import (
 func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"a.txt": "needle\n"})
-	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/zero", filepath.Join(root, "zero")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
+	must.Do(t, os.Symlink("/dev/zero", filepath.Join(root, "zero")))
 	ctx := context.Background()
 	all := w.WithOutside(true)
 	var special *SpecialError
@@ -48,9 +45,7 @@ func TestHardLinks(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"a": "old"})
 	ctx := context.Background()
-	if err := os.Link(filepath.Join(root, "a"), filepath.Join(root, "b")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(filepath.Join(root, "a"), filepath.Join(root, "b")))
 	if f, err := w.Read(ctx, "a", 0); err != nil || string(f.Data) != "old" {
 		t.Fatalf("%v", err)
 	}
@@ -59,9 +54,7 @@ func TestHardLinks(t *testing.T) {
 	if _, err := w.Write(ctx, "a", []byte("new"), h); !errors.As(err, &linked) || linked.Links != 2 || get(t, filepath.Join(root, "a")) != "old" {
 		t.Fatalf("%v", err)
 	}
-	if _, err := w.Write(ctx, "a", []byte("new"), h); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(w.Write(ctx, "a", []byte("new"), h))
 	if get(t, filepath.Join(root, "a")) != "new" || get(t, filepath.Join(root, "b")) != "old" {
 		t.Error("not parted as said")
 	}

@@ -86,6 +86,20 @@ func filters(own, common string) bool {
 	return false
 }
 
+// Branch returns the branch that is checked out in the repository that dir is in, "" for none.
+func Branch(dir string) string {
+	repo := repository(dir)
+	if repo == "" {
+		return ""
+	}
+	own, _ := gitFolders(repo)
+	name, on := strings.CutPrefix(firstLine(filepath.Join(own, "HEAD")), "ref: refs/heads/")
+	if !on {
+		return ""
+	}
+	return oneLine(name)
+}
+
 // head returns the branch of a repository's tree and its last commit, "" for none.
 func head(own, common string) (branch, id string) {
 	at := firstLine(filepath.Join(own, "HEAD"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -24,9 +25,7 @@ func TestState(t *testing.T) {
 	}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.WriteMode(t, filepath.Join(dir, name), text, 0o644)
 	}
 	if s := plainGit.State(t.Context(), dir); s.Branch != "" || s.Changed != -1 || s.Commits != nil || s.Languages != nil {
 		t.Errorf("no repository: %+v", s)

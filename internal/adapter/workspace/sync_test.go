@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -22,13 +23,8 @@ func unsynced(*os.File) error { return nil }
 func TestSyncBeforeRename(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a"), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, err := Open(root, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, filepath.Join(root, "a"), "old", 0o644)
+	w := must.Get(Open(root, Options{}))(t)
 	defer w.Close()
 	real := runtime.FuncForPC(reflect.ValueOf(w.flush).Pointer()).Name()
 	if !strings.Contains(real, "os.(*File).Sync") {
@@ -55,9 +51,7 @@ func TestSyncBeforeRename(t *testing.T) {
 		did = append(did, what)
 		return f.Sync()
 	}
-	if _, err := w.WriteAll(context.Background(), []tool.Write{{Path: "a", Data: []byte("new"), Expect: hashText("old")}, {Path: "b", Data: []byte("more")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(w.WriteAll(context.Background(), []tool.Write{{Path: "a", Data: []byte("new"), Expect: hashText("old")}, {Path: "b", Data: []byte("more")}}))
 	at := func(s string) int { return slices.Index(did, s) }
 	firstRename := slices.IndexFunc(did, func(s string) bool { return strings.HasPrefix(s, "rename") })
 	for _, content := range []string{"content new", "content more"} {

@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -331,7 +330,7 @@ func (t *tree) do(worker int, x *task) error {
 	if errors.Is(err, errAskGit) {
 		dir := filepath.Join(t.place.abs, filepath.FromSlash(x.at))
 		top := repository(dir)
-		if errors.Is(err, errAskOuter) {
+		if x.judge.tracked != nil { // another one may lie between, and its files be the outer one's
 			top = filepath.Clean(strings.TrimSuffix(filepath.ToSlash(dir)+"/", x.judge.prefix))
 		}
 		return t.listByGit(x.at, dir, top)
@@ -389,10 +388,6 @@ func (t *tree) split(worker int, x *task, in *folder, left []entry) {
 	}
 }
 
-// errAskOuter is an errAskGit about a folder that is the judge's repository's, also
-// where another repository lies between: what is tracked there is the outer one's.
-var errAskOuter = fmt.Errorf("%w: the outer repository", errAskGit)
-
 // notIgnored returns those names of a folder that are not ignored; nil if it belongs to
 // another repository.
 func (t *tree) notIgnored(x *task, in *folder, entries []entry) ([]entry, error) {
@@ -414,7 +409,7 @@ func (t *tree) notIgnored(x *task, in *folder, entries []entry) ([]entry, error)
 		}
 		with := *j
 		if with.rules = j.rules.With(j.prefix, "", text); with.tracked != nil && with.rules.differsFromGit() {
-			return nil, errAskOuter
+			return nil, errAskGit
 		}
 		j = &with
 	}

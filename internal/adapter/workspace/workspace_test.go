@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -26,37 +27,18 @@ var plainGit = &Git{Starter: &processtest.Plain{}, Confine: process.Free}
 
 func open(t testing.TB, files map[string]string) (*Workspace, string) {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Dir(t)
 	for name, text := range files {
-		put(t, filepath.Join(root, name), text)
+		must.WriteMode(t, filepath.Join(root, name), text, 0o644)
 	}
-	w, err := Open(root, Options{Git: plainGit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open(root, Options{Git: plainGit}))(t)
 	t.Cleanup(func() { w.Close() })
 	return w, root
 }
 
-func put(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func get(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	return string(b)
 }
 
@@ -75,12 +57,10 @@ func noTemps(t testing.TB, root string) {
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	put(t, filepath.Join(outside, "secret"), "s")
+	must.WriteMode(t, filepath.Join(outside, "secret"), "s", 0o644)
 	w, root := open(t, map[string]string{"dir/a.txt": "a", "b.txt": "b"})
 	link := func(target, name string) {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(root, name)))
 	}
 	link("dir", "in")
 	link(filepath.Join(root, "dir"), "abs")
@@ -155,17 +135,11 @@ func TestWriteKeeps(t *testing.T) {
 	w, root := open(t, map[string]string{"run.sh": "#!/bin/sh\n"})
 	ctx := context.Background()
 	p := filepath.Join(root, "run.sh")
-	if err := os.Chmod(p, 0o751); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("run.sh", filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(p, 0o751))
+	must.Do(t, os.Symlink("run.sh", filepath.Join(root, "link")))
 	data := []byte("\xef\xbb\xbfa\r\nb\n\x00\xff")
 	c, err := w.Write(ctx, "link", data, HashOf([]byte("#!/bin/sh\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if c.Path != "run.sh" || c.After != HashOf(data) || get(t, p) != string(data) {
 		t.Errorf("change %+v, content %q", c, get(t, p))
 	}
@@ -200,7 +174,7 @@ func TestWriteStale(t *testing.T) {
 	// Someone saves between the check and the rename.
 	w.hook = func(step, _ string) error {
 		if step == "check" {
-			put(t, filepath.Join(root, "a"), "theirs")
+			must.WriteMode(t, filepath.Join(root, "a"), "theirs", 0o644)
 		}
 		return nil
 	}
@@ -210,7 +184,7 @@ func TestWriteStale(t *testing.T) {
 	// Someone creates the file just before it gets its name.
 	w.hook = func(step, _ string) error {
 		if step == "rename" {
-			put(t, filepath.Join(root, "b"), "theirs")
+			must.WriteMode(t, filepath.Join(root, "b"), "theirs", 0o644)
 		}
 		return nil
 	}
@@ -221,7 +195,7 @@ func TestWriteStale(t *testing.T) {
 	// be exchanged is that noticed.
 	w.hook = func(step, _ string) error {
 		if step == "rename" {
-			put(t, filepath.Join(root, "a"), "theirs!")
+			must.WriteMode(t, filepath.Join(root, "a"), "theirs!", 0o644)
 		}
 		return nil
 	}
@@ -229,7 +203,7 @@ func TestWriteStale(t *testing.T) {
 		if _, err := w.Write(ctx, "a", []byte("x"), HashOf([]byte("theirs"))); !errors.As(err, &stale) || get(t, filepath.Join(root, "a")) != "theirs!" {
 			t.Errorf("%v", err)
 		}
-		put(t, filepath.Join(root, "a"), "theirs")
+		must.WriteMode(t, filepath.Join(root, "a"), "theirs", 0o644)
 	}
 	if get(t, filepath.Join(root, "a")) != "theirs" || get(t, filepath.Join(root, "b")) != "theirs" {
 		t.Error("a person's file was replaced")
@@ -242,9 +216,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"ro": "x", "file": "f", "dir/x": "x"})
 	ctx := context.Background()
-	if err := os.Chmod(filepath.Join(root, "ro"), 0o444); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(root, "ro"), 0o444))
 	for path, want := range map[string]string{
 		"ro": "ro is read-only (mode 0444)", "file/x": "a part of the path is a file", "dir": "dir is a folder",
 		strings.Repeat("n", 300): "the name is too long",
@@ -284,13 +256,13 @@ func TestUnicodeNames(t *testing.T) {
 	}
 	// Two marks in either order, one of several forms, bytes that are not UTF-8.
 	for asked, want := range map[string]string{"a\u0323\u0302": "a\u0302\u0323", "\u212b": "\u00c5", "\uf900": "\u8c48", "\xffe\u0301": "\xff\u00e9"} {
-		put(t, filepath.Join(root, want), "x")
+		must.WriteMode(t, filepath.Join(root, want), "x", 0o644)
 		if got, _, err := w.Resolve(asked); err != nil || got != want {
 			t.Errorf("%q: %q, %v", asked, got, err)
 		}
 	}
 	w.folds = true // as on a disk that ignores case
-	put(t, filepath.Join(root, "README.md"), "r")
+	must.WriteMode(t, filepath.Join(root, "README.md"), "r", 0o644)
 	if got, _, _ := w.Resolve("readme.md"); got != "README.md" {
 		t.Errorf("%q", got)
 	}
@@ -321,7 +293,7 @@ func TestReadLimits(t *testing.T) {
 	if f, first, last, _, err = w.Lines(ctx, "big", 4000, 0, 100); err != nil || first != 4000 || last != 4005 || len(f.Data) != 96 {
 		t.Errorf("%d %d %d %v", first, last, len(f.Data), err)
 	}
-	put(t, filepath.Join(root, "line"), strings.Repeat("x", 1<<20))
+	must.WriteMode(t, filepath.Join(root, "line"), strings.Repeat("x", 1<<20), 0o644)
 	if f, first, last, total, err = w.Lines(ctx, "line", 1, 0, 100); err != nil || first != 1 || last != 1 || total != 1 || len(f.Data) != 100 {
 		t.Errorf("%d %d %d %d %v", first, last, total, len(f.Data), err)
 	}
@@ -382,17 +354,13 @@ func TestGitRunsNothing(t *testing.T) {
 	git0(t, root, "add", ".")
 	mark := filepath.Join(t.TempDir(), "ran")
 	evil := filepath.Join(t.TempDir(), "evil.sh")
-	put(t, evil, "#!/bin/sh\ntouch "+mark+"\ncat\n")
-	if err := os.Chmod(evil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, evil, "#!/bin/sh\ntouch "+mark+"\ncat\n", 0o644)
+	must.Do(t, os.Chmod(evil, 0o755))
 	for _, k := range []string{"core.fsmonitor", "core.pager", "diff.external", "diff.evil.textconv", "core.sshCommand"} {
 		git0(t, root, "config", k, evil)
 	}
-	put(t, filepath.Join(root, ".git/hooks/post-index-change"), get(t, evil))
-	if err := os.Chmod(filepath.Join(root, ".git/hooks/post-index-change"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, filepath.Join(root, ".git/hooks/post-index-change"), get(t, evil), 0o644)
+	must.Do(t, os.Chmod(filepath.Join(root, ".git/hooks/post-index-change"), 0o755))
 	ctx := context.Background()
 	paths, _, err := w.Glob(ctx, ".", "*.txt", 0)
 	if err != nil || !slices.Equal(paths, []string{"a.txt"}) {
@@ -411,13 +379,9 @@ func TestGitRunsNothing(t *testing.T) {
 func TestHugeFilesAreNotRead(t *testing.T) {
 	w, dir := open(t, map[string]string{"sparse": "", "d/x": ""})
 	for _, name := range []string{"sparse", "d/x"} {
-		if err := os.Truncate(filepath.Join(dir, name), 8<<40); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(filepath.Join(dir, name), 8<<40))
 	}
-	if err := os.Symlink("d/x", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("d/x", filepath.Join(dir, "link")))
 	ctx := context.Background()
 	for _, name := range []string{"sparse", "d/x", "link"} {
 		_, _, stat := w.Stat(name)

@@ -33,7 +33,6 @@ type File interface {
 // OS is the disk of this machine.
 type OS struct{}
 
-// Create is part of Disk.
 func (OS) Create(dir, pattern string) (File, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
@@ -45,7 +44,6 @@ func (OS) Create(dir, pattern string) (File, error) {
 // Rename is part of Disk. It replaces also on Windows.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Remove is part of Disk.
 func (OS) Remove(path string) error { return os.Remove(path) }
 
 // Write replaces a file, or makes it, with these permissions. It is on the disk

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "kept.json")
 	for _, text := range []string{"one", "two, which is longer", ""} {
-		if err := Write(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(path, []byte(text), 0o600))
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != text {
 			t.Errorf("got %q, %v, want %q", got, err, text)
@@ -30,9 +30,7 @@ func TestWrite(t *testing.T) {
 // What cannot be written leaves nothing beside it and the old as it was.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "kept.json", "in"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "kept.json", "in"), 0o700))
 	if err := Write(filepath.Join(dir, "kept.json"), []byte("x"), 0o600); err == nil {
 		t.Error("a folder was replaced")
 	}
@@ -47,9 +45,7 @@ func TestNeverAPart(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "kept")
 	texts := []string{strings.Repeat("a", 10_000), strings.Repeat("b", 20_000)}
-	if err := Write(path, []byte(texts[0]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, []byte(texts[0]), 0o600))
 	var writers sync.WaitGroup
 	for _, text := range texts {
 		writers.Go(func() {

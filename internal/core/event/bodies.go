@@ -28,14 +28,16 @@ type Opened struct {
 	Origin  *Origin `json:"origin,omitempty"`
 	Front   string  `json:"front,omitempty"` // line, headless, demo, …
 	Durable bool    `json:"durable,omitempty"`
+	Branch  string  `json:"branch,omitempty"` // the git branch that was checked out
 	// Parent is the call that started this session, for an agent's session.
 	Parent *ParentCall `json:"parent,omitempty"`
 }
 
 // Resumed records that a process opened the session again.
 type Resumed struct {
-	Pawl string `json:"pawl"`
-	Mode string `json:"mode"`
+	Pawl   string `json:"pawl"`
+	Mode   string `json:"mode"`
+	Branch string `json:"branch,omitempty"` // as in Opened
 }
 
 // Rebased freezes the head of the requests that follow (SPEC 9.4).
@@ -136,7 +138,7 @@ type CallDone struct {
 	Diff    string        `json:"diff,omitempty"`
 	Command string        `json:"command,omitempty"`
 	Exit    *int          `json:"exit,omitempty"`
-	Check   string        `json:"check,omitempty"` // what Exit is of, if the line goes on: see tool.Ran
+	Checks  []tool.Ended  `json:"checks,omitzero"` // of the line, where that is known: see tool.Ran
 	Took    time.Duration `json:"took"`
 	Bytes   int64         `json:"bytes"`           // of the whole result, before truncation
 	Spill   string        `json:"spill,omitempty"` // where the whole result is
@@ -172,6 +174,10 @@ type FileChanged struct {
 	Kept       bool   `json:"kept"`
 	Added      int    `json:"added"`
 	Removed    int    `json:"removed"`
+	// From and To are the first and the last line that changed, by the numbers before;
+	// 0: not known. If no line was removed, To is From-1.
+	From int `json:"from,omitempty"`
+	To   int `json:"to,omitempty"`
 	// Folders were created for it, the outermost first. An undo removes them if
 	// they are empty.
 	Folders []string `json:"folders,omitempty"`
@@ -313,10 +319,10 @@ type Forgotten struct {
 // PersonRan is a command that the person ran with "!". The command and its output
 // are part of the conversation.
 type PersonRan struct {
-	Command string `json:"command"`
-	Output  string `json:"output"`
-	Exit    *int   `json:"exit,omitempty"`
-	Check   string `json:"check,omitempty"` // as in CallDone
+	Command string       `json:"command"`
+	Output  string       `json:"output"`
+	Exit    *int         `json:"exit,omitempty"`
+	Checks  []tool.Ended `json:"checks,omitzero"` // as in CallDone
 }
 
 // Interrupted records that a person or a signal interrupted the turn.

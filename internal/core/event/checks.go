@@ -36,6 +36,8 @@ type Checked struct {
 	Stopped bool          `json:"stopped,omitempty"` // it ran out of time
 	// Inert: it did not run because the folder is not trusted.
 	Inert bool `json:"inert,omitempty"`
+	// Unrun: it checked nothing, since what it needs is missing: a program, a module, tests.
+	Unrun bool `json:"unrun,omitempty"`
 	// Failures is how many failures the output tells of, 0 where it does not.
 	Failures int `json:"failures,omitempty"`
 	// Tests is how many tests the output shows to have passed, at least; Untested

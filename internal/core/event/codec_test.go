@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // A newer pawl's event survives an older one, byte for byte (SPEC 10.4).
@@ -23,10 +24,7 @@ func TestUnknownSurvives(t *testing.T) {
 		{"x", -1, "not JSON \xff"},
 	} {
 		raw := []byte(c.raw)
-		b, err := event.Decode(c.kind, c.version, raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(event.Decode(c.kind, c.version, raw))(t)
 		if len(raw) > 0 {
 			raw[0] = '!' // the body does not share the caller's bytes
 		}
@@ -65,14 +63,8 @@ func TestRawParts(t *testing.T) {
 		`{"a": [1,  2]}`:         `{"a":[1,2]}`,
 	} {
 		in := event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{{Kind: llm.Opaque, Raw: json.RawMessage(raw)}}}}}
-		enc, err := event.Encode(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := event.Decode(in.Kind(), event.VersionOf(in), enc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		enc := must.Get(event.Encode(in))(t)
+		out := must.Get(event.Decode(in.Kind(), event.VersionOf(in), enc))(t)
 		if got := string(out.(event.Replied).Reply.Message.Parts[0].Raw); got != want {
 			t.Errorf("%s came back as %s", raw, got)
 		}

@@ -14,6 +14,7 @@ type Question struct {
 	Call    string `json:"call"`
 	Tool    string `json:"tool"`
 	Title   string `json:"title"`           // one line: what it wants to do
+	Wants   string `json:"wants,omitempty"` // what a call that already runs asks for, as verb and object
 	Preview string `json:"preview"`         // never shortened
 	Reason  string `json:"reason"`          // why pawl asks
 	Pattern string `json:"pattern"`         // the rule that "session" and "always" would add

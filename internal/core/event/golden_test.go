@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -42,10 +43,10 @@ func full() []event.Body {
 	return []event.Body{
 		event.Opened{
 			Dir: "/home/ann/prj", Pawl: "0.1.0", Mode: "accept-edits",
-			Origin: &event.Origin{Session: "0198c0de", At: 12}, Front: "headless", Durable: true,
+			Origin: &event.Origin{Session: "0198c0de", At: 12}, Front: "headless", Durable: true, Branch: "main",
 			Parent: &event.ParentCall{Session: "0198c0dd", Call: "call_9", Agent: "explore"},
 		},
-		event.Resumed{Pawl: "0.1.1", Mode: "ask"},
+		event.Resumed{Pawl: "0.1.1", Mode: "ask", Branch: "mend"},
 		event.Rebased{Why: "start", Info: info, Head: llm.Head{
 			Model: "claude-x", System: "You are <pawl>.", Effort: "high",
 			Tools: []llm.ToolSpec{{Name: "read", Doc: "Read files", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "web_search", Schema: json.RawMessage(`{}`), Server: llm.ServerSearch}},
@@ -80,12 +81,12 @@ func full() []event.Body {
 		event.CallStarted{ID: "call_1", Confine: &process.Confine{Level: process.Workspace, Reads: []string{"/r"}, Writes: []string{"/w"}, Hosts: []string{"example.com"}, Asks: true}},
 		event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
-			Command: "go test ./... | tail", Check: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
 			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		},
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
 		event.FileChanged{
-			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true,
+			Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, From: 4, To: 5, Unattributed: true,
 			Folders: []string{"sub", "sub/deep"}, Does: tool.Edit, Whole: true, Stored: true,
 			Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"},
 		},
@@ -93,7 +94,7 @@ func full() []event.Body {
 		event.Undone{What: "turn", Prompt: 3, Changes: []int64{5, 7}, Paths: []string{"a.go", "b/<c>.go"}, Kept: []string{"a.go"}},
 		event.Asked{
 			ID: "ask_1", From: "explore", Questions: []event.Question{{
-				Call: "call_1", Tool: "bash", Title: "rm -r build", Preview: "rm -r build", Reason: "not read-only",
+				Call: "call_1", Tool: "bash", Title: "rm -r build", Wants: "remove build", Preview: "rm -r build", Reason: "not read-only",
 				Pattern: "bash(rm -r build)", Always: true, Edits: true,
 			}},
 			Why: "budget", Text: "Which one?", Options: []string{"the first", "the second"},
@@ -105,7 +106,7 @@ func full() []event.Body {
 		event.ModeSet{Mode: "plan"},
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
 		event.Remembered{Sort: "preference", Text: "tests need -race"},
-		event.PersonRan{Command: "go vet | cat", Output: "clean\n", Exit: ptr(0), Check: "go vet"},
+		event.PersonRan{Command: "go vet | cat", Output: "clean\n", Exit: ptr(0), Checks: []tool.Ended{{Command: "go vet", Exit: 1}}},
 		event.OpStarted{Op: "command", Text: "make"},
 		event.OpDone{Op: "command", Outcome: event.Cancelled, Error: &event.Fault{Category: "cancellation", Retryable: true, Message: "interrupted"}},
 		event.Interrupted{By: "person"},
@@ -132,13 +133,13 @@ func full() []event.Body {
 			Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
 		},
 		event.Writing{
-			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true, Stored: true, Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"}}},
+			Call: "call_1", Tool: "edit", Does: tool.Edit, Whole: true, Files: []event.FileChanged{{Call: "call_1", Tool: "edit", Path: "a.go", Before: before, After: after, Mode: 0o644, ModeBefore: 0o755, Kept: true, Added: 3, Removed: 2, From: 4, To: 5, Unattributed: true, Folders: []string{"sub"}, Does: tool.Edit, Whole: true, Stored: true, Child: &event.ChildEvent{Session: "0198c0e0", Seq: 17, Call: "call_3"}}},
 			Undone: &event.Undone{What: "file", Prompt: 3, Changes: []int64{5}, Paths: []string{"a.go"}, Kept: []string{"a.go"}},
 			Redone: &event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		},
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2, Before: true},
-		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Inert: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
+		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Inert: true, Unrun: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
 		event.Baseline{Of: "go test ./...", Units: []string{"example.com/x"}, Why: "stopped", Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}, Took: 1500, Stopped: true},
 		event.Diagnosed{
 			Call: "call_1", More: 3, Errors: 2,
@@ -151,6 +152,7 @@ func full() []event.Body {
 		event.AsideAnswered{ID: "btw_1", Text: "it is <that>", Cost: ptr(0.25), Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"}},
 		event.PlanWritten{Text: "# Plan\n\n## Phase 1: <wire> it\n", By: "model"},
 		event.PlanDecided{Approved: true, Why: "go on"},
+		event.RemoteAct{Device: "Ada's phone", What: "prompt"},
 		event.Routed{Route: "read", By: "pattern", Why: "what does", Path: []string{"route", "plan_read", "read"}, Rights: []string{"read"}, Explicit: true},
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},
 		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},
@@ -158,7 +160,7 @@ func full() []event.Body {
 		event.AgentStarted{Call: "call_9", Child: "0198c0e0", Agent: "explore", Title: "find <the port>", Background: true},
 		event.AgentCalled{Call: "call_9", Child: event.ChildEvent{Session: "0198c0e0", Seq: 18, Call: "call_1"}, Done: event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
-			Command: "go test ./... | tail", Check: "go test ./...", Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
 			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		}},
 		event.AgentEnded{Call: "call_9", Child: "0198c0e0", End: event.EndBudget, Calls: 12, Error: &event.Fault{Category: "budget", Retryable: true, Message: "$1.00 is used up"}},
@@ -167,6 +169,7 @@ func full() []event.Body {
 			Tasks: []event.Task{{
 				ID: "store", Title: "the store", Goal: "move store to v2", After: []string{"api"}, Accept: []string{"go test ./store"},
 				Size: 3, Agent: "general", Model: "anthropic/claude-x", Resolves: "api",
+				Timeout: "30m", Setup: []string{"npm ci"}, Labels: []string{"linux", "cargo"}, Review: true,
 			}},
 		},
 		event.TaskTaken{Task: "store", Worker: "w1", Fence: 7, Until: time.Date(2026, 11, 22, 4, 5, 6, 0, time.UTC), Base: "4b825dc6", Machine: "box-1"},
@@ -178,6 +181,7 @@ func full() []event.Body {
 		},
 		event.TaskMerged{Task: "store", Commit: "45c48cce"},
 		event.TaskConflicted{Task: "store", Files: []string{"a.go"}, By: "merge-1-store"},
+		event.TaskSteered{ID: "8f14e45f", Task: "store", Do: event.OrderMessage, Text: "use v3"},
 		event.SwarmEnded{
 			Outcome: event.SwarmVerified, Commit: "45c48cce", Error: "none",
 			Checks: []event.TaskCheck{{Command: "go test ./...", Exit: ptr(0), Took: 1500, Output: "ok", Missing: "go"}},
@@ -209,19 +213,12 @@ func goldenPath(b event.Body) string {
 func TestGolden(t *testing.T) {
 	for _, b := range full() {
 		t.Run(b.Kind(), func(t *testing.T) {
-			raw, err := event.Encode(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(event.Encode(b))(t)
 			var pretty bytes.Buffer
-			if err := json.Indent(&pretty, raw, "", "  "); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Indent(&pretty, raw, "", "  "))
 			pretty.WriteByte('\n')
 			if *update {
-				if err := os.WriteFile(goldenPath(b), pretty.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(goldenPath(b), pretty.Bytes(), 0o644))
 			}
 			want, err := os.ReadFile(goldenPath(b))
 			if err != nil {
@@ -231,21 +228,13 @@ func TestGolden(t *testing.T) {
 				t.Errorf("old logs look different: raise the version, or undo it\n%s", diff)
 			}
 			var flat bytes.Buffer
-			if err := json.Compact(&flat, want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Compact(&flat, want))
 			for _, stored := range [][]byte{flat.Bytes(), raw} {
-				got, err := event.Decode(b.Kind(), event.VersionOf(b), stored)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(event.Decode(b.Kind(), event.VersionOf(b), stored))(t)
 				if diff := cmp.Diff(b, got); diff != "" {
 					t.Errorf("decoded from the file: %s", diff)
 				}
-				again, err := event.Encode(got)
-				if err != nil {
-					t.Fatal(err)
-				}
+				again := must.Get(event.Encode(got))(t)
 				if !bytes.Equal(again, raw) {
 					t.Errorf("encoded again:\n%s\nwas\n%s", again, raw)
 				}
@@ -267,10 +256,7 @@ func TestGoldenFilesAreRead(t *testing.T) {
 		if _, err := fmt.Sscanf(name[i:], ".v%d.json", &version); err != nil {
 			t.Fatal(name, err)
 		}
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(f))(t)
 		b, err := event.Decode(kind, version, raw)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -309,10 +295,7 @@ func TestGoldenIsComplete(t *testing.T) {
 
 // A body that is missing in the list would be read back as Unknown.
 func TestEveryBodyIsListed(t *testing.T) {
-	src, err := os.ReadFile("kinds.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(os.ReadFile("kinds.go"))(t)
 	kinds := regexp.MustCompile(`(?m)^func \(\w+\) Kind\(\) string +\{ return "(\w+)" \}$`).FindAllSubmatch(src, -1)
 	for _, k := range kinds {
 		if event.New(string(k[1])) == nil {
@@ -368,10 +351,7 @@ func TestReleasedBodies(t *testing.T) {
 		"aside":        func(b event.Body) bool { r := b.(event.SideRequest); return r.ID == "" && r.By == "compaction" },
 		"charged":      func(b event.Body) bool { c := b.(event.Charged); return c.Request == "" && c.By == "child" },
 	} {
-		raw, err := os.ReadFile("testdata/released/" + kind + ".v1.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile("testdata/released/" + kind + ".v1.json"))(t)
 		b, err := event.Decode(kind, 1, raw)
 		if err != nil || !want(b) {
 			t.Errorf("%s: %+v, %v", kind, b, err)

@@ -49,6 +49,7 @@ func (AsideAsked) Kind() string    { return "aside_asked" }
 func (AsideAnswered) Kind() string { return "aside_answered" }
 func (PlanWritten) Kind() string   { return "plan_written" }
 func (PlanDecided) Kind() string   { return "plan_decided" }
+func (RemoteAct) Kind() string     { return "remote_act" }
 func (Phased) Kind() string        { return "phased" }
 func (Diagnosed) Kind() string     { return "diagnosed" }
 func (Routed) Kind() string        { return "routed" }
@@ -69,6 +70,7 @@ func (TaskTaken) Kind() string      { return "task_taken" }
 func (TaskReturned) Kind() string   { return "task_returned" }
 func (TaskMerged) Kind() string     { return "task_merged" }
 func (TaskConflicted) Kind() string { return "task_conflicted" }
+func (TaskSteered) Kind() string    { return "task_steered" }
 func (SwarmEnded) Kind() string     { return "swarm_ended" }
 func (SwarmPaused) Kind() string    { return "swarm_paused" }
 func (SwarmResumed) Kind() string   { return "swarm_resumed" }
@@ -89,7 +91,7 @@ var bodies = []Body{
 	Narrowed{}, ModeSet{}, Planned{}, Remembered{}, PersonRan{}, Interrupted{}, Stuck{}, Ended{}, Ticked{}, Compacted{},
 	Warned{}, Extended{}, Charged{}, SideRequest{}, Writing{}, Redone{}, Checking{}, Checked{}, Baseline{}, Phased{}, Routed{},
 	Cleaned{}, Recalled{}, Forgotten{}, Progressed{}, FolderTrust{}, HookRan{}, OpStarted{}, OpDone{}, AgentStarted{}, AgentCalled{}, AgentEnded{}, Diagnosed{},
-	LimitSet{}, Revoked{}, AsideAsked{}, AsideAnswered{}, PlanWritten{}, PlanDecided{},
-	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, SwarmEnded{}, SwarmPaused{}, SwarmResumed{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
+	LimitSet{}, Revoked{}, AsideAsked{}, AsideAnswered{}, PlanWritten{}, PlanDecided{}, RemoteAct{},
+	SwarmPlanned{}, TaskTaken{}, TaskReturned{}, TaskMerged{}, TaskConflicted{}, TaskSteered{}, SwarmEnded{}, SwarmPaused{}, SwarmResumed{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Waiting{},
 	OutputDelta{}, TaskCalled{},
 }

@@ -36,3 +36,10 @@ type PlanDecided struct {
 	Approved bool   `json:"approved"`
 	Why      string `json:"why,omitempty"`
 }
+
+// RemoteAct records that a person is about to do something from a browser that is paired:
+// who, by the name of their device, and what, such as prompt or answer.
+type RemoteAct struct {
+	Device string `json:"device"`
+	What   string `json:"what"`
+}

@@ -1,10 +1,27 @@
 package event
 
-import "cmp"
+import "github.com/pawl-agent/pawl/internal/core/tool"
 
-// Ran returns the command line that Exit is of: the whole, or the check that is piped
-// through filters.
-func (b CallDone) Ran() string { return cmp.Or(b.Check, b.Command) }
+// Line is a command line, or a beginning of one, and the exit code of its last command.
+type Line struct {
+	Command string
+	Exit    *int
+	Own     bool // not that of an earlier command, for which the last one did not run
+}
 
-// Ran is as that of CallDone.
-func (b PersonRan) Ran() string { return cmp.Or(b.Check, b.Command) }
+// Lines returns the lines whose exit codes are known: up to each check, or the whole where
+// nothing was told of its parts.
+func (b CallDone) Lines() []Line { return lines(b.Command, b.Exit, b.Checks) }
+
+// Lines is as that of CallDone.
+func (b PersonRan) Lines() []Line { return lines(b.Command, b.Exit, b.Checks) }
+
+func lines(whole string, exit *int, checks []tool.Ended) (out []Line) {
+	if checks == nil {
+		return []Line{{whole, exit, exit != nil && *exit == 0}}
+	}
+	for _, c := range checks {
+		out = append(out, Line{c.Command, &c.Exit, true})
+	}
+	return out
+}

@@ -17,6 +17,15 @@ type Task struct {
 	Size  int    `json:"size,omitempty" jsonschema:"how much work it is beside the others, 1 to 1000; 1 if absent"`
 	Agent string `json:"agent,omitempty" jsonschema:"the kind of agent that works on it"`
 	Model string `json:"model,omitempty" jsonschema:"the model that works on it"`
+	// Timeout is how long one worker may take, as time.ParseDuration reads it.
+	Timeout string `json:"timeout,omitempty" jsonschema:"how long one try may take, such as 30m; 2h if absent"`
+	// Setup are command lines that make a fresh copy of the files ready for work and
+	// checks. If one fails, it is the machine's fault.
+	Setup []string `json:"setup,omitempty" jsonschema:"command lines that run in each fresh copy of the files first, such as npm ci"`
+	// Labels are what a machine must have to take the task.
+	Labels []string `json:"labels,omitempty" jsonschema:"what the machine must have: its labels, system, processor and programs, such as linux, gpu, cargo"`
+	// Review: a person must accept its result before it is merged.
+	Review bool `json:"review,omitempty" jsonschema:"its result waits until you accept it: pawl swarm accept"`
 	// Resolves names the task whose result could not be merged; this task merges
 	// it by hand.
 	Resolves string `json:"resolves,omitempty" jsonschema:"-"`
@@ -69,6 +78,9 @@ type TaskCheck struct {
 	Missing string `json:"missing,omitempty"`
 }
 
+// Passed reports whether it ran to its end and succeeded.
+func (k TaskCheck) Passed() bool { return k.Exit != nil && *k.Exit == 0 }
+
 // TaskEnd is how a lease ended.
 type TaskEnd string
 
@@ -93,9 +105,11 @@ const (
 	FaultNetwork     TaskFault = "network"     // files did not come through
 	FaultMachine     TaskFault = "machine"     // no key for the model, no room on the disk
 	FaultTool        TaskFault = "tool"        // the machine lacks a program of an acceptance check
-	FaultLost        TaskFault = "lost"        // the worker did not answer any more
+	FaultLost        TaskFault = "lost"        // the worker no longer answered
 	FaultCoordinator TaskFault = "coordinator" // the swarm's own process was interrupted or killed
 	FaultDrained     TaskFault = "drained"     // the worker was told to stop
+	FaultTime        TaskFault = "time"        // the time of the whole swarm is up
+	FaultPerson      TaskFault = "person"      // a person took it back
 )
 
 // TaskMerged: a result is in the merged tree.
@@ -110,6 +124,27 @@ type TaskConflicted struct {
 	Files []string `json:"files,omitempty"`
 	By    string   `json:"by"`
 }
+
+// TaskSteered: a person decided something about a task. What is recorded holds also
+// after the death of the coordinator.
+type TaskSteered struct {
+	ID   string    `json:"id"` // of the order: one that arrives twice counts once
+	Task string    `json:"task"`
+	Do   TaskOrder `json:"do"`
+	Text string    `json:"text,omitempty"` // the message, or the new goal
+}
+
+// TaskOrder is what a person decides about a task.
+type TaskOrder string
+
+// The orders. A worker that has the task is stopped, except by a message.
+const (
+	OrderMessage TaskOrder = "message" // tell its worker, now, and each later one
+	OrderRetry   TaskOrder = "retry"   // do it anew, with all its tries
+	OrderEdit    TaskOrder = "edit"    // do it anew, with another goal
+	OrderCancel  TaskOrder = "cancel"  // do without it, and without what waits for it
+	OrderAccept  TaskOrder = "accept"  // merge the result that was reviewed
+)
 
 // SwarmEnded ends a swarm.
 type SwarmEnded struct {

@@ -32,7 +32,6 @@ const (
 // Sentinels that callers branch on. They are matched with errors.Is against
 // an *Error that carries them as its Kind.
 var (
-	ErrToolNotFound  = errors.New("tool not found")
 	ErrToolTimeout   = errors.New("tool timed out")
 	ErrContextLength = errors.New("context length exceeded")
 	ErrStalled       = errors.New("stream stalled")

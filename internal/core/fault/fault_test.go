@@ -22,7 +22,6 @@ func TestErrorsThroughWraps(t *testing.T) {
 		{NewLLM("empty"), LLM, nil, true},
 		{NewProvider("p", 529, "busy", cause), Provider, nil, true},
 		{&Error{Category: Tool, Tool: "read", Message: "failed", Err: cause}, Tool, nil, false},
-		{&Error{Category: Tool, Kind: ErrToolNotFound, Tool: "raed", Message: "no such tool"}, Tool, ErrToolNotFound, false},
 		{NewToolTimeout("bash", time.Second), Tool, ErrToolTimeout, true},
 		{&Error{Category: Budget, Message: "spent"}, Budget, nil, false},
 		{NewCancellation(cause), Cancellation, nil, false},

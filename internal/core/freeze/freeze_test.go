@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/freeze"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 type rule interface{ apply(int) }
@@ -89,25 +90,17 @@ func full() (*everything, *other) {
 
 func codec(t *testing.T) *freeze.Codec {
 	t.Helper()
-	c, err := freeze.New([]any{fresh(), &other{}}, doors, windows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(freeze.New([]any{fresh(), &other{}}, doors, windows))(t)
 	return c
 }
 
 // SPEC 19.3: what is read is what was written, with what was shared shared again.
 func TestEverything(t *testing.T) {
 	e, o := full()
-	data, err := codec(t).Append(nil, []any{e, o})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec(t).Append(nil, []any{e, o}))(t)
 	got, last := fresh(), &other{}
 	got.heard = []func(){func() {}}
-	if err := codec(t).Read(data, []any{got, last}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, codec(t).Read(data, []any{got, last}))
 	if len(got.heard) != 1 {
 		t.Error("what is passed over was changed")
 	}
@@ -140,10 +133,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	type built struct{ b strings.Builder }
-	c, err := freeze.New([]any{&built{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(freeze.New([]any{&built{}}))(t)
 	if _, err := c.Append(nil, []any{&built{}}); err != nil {
 		t.Errorf("an empty builder: %v", err)
 	}
@@ -164,10 +154,7 @@ func TestRefused(t *testing.T) {
 // SPEC 19.3: bytes that are not what was written change nothing, and panic nowhere.
 func TestDamaged(t *testing.T) {
 	e, o := full()
-	data, err := codec(t).Append(nil, []any{e, o})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec(t).Append(nil, []any{e, o}))(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 3000 {
 		bad := bytes.Clone(data)
@@ -194,10 +181,7 @@ func TestShape(t *testing.T) {
 	type one struct{ A, B int }
 	type two struct{ A, C int }
 	shape := func(roots ...any) [32]byte {
-		c, err := freeze.New(roots)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(freeze.New(roots))(t)
 		return c.Shape()
 	}
 	if a, b := shape(&one{}), shape(&one{}); a != b {

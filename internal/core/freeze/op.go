@@ -16,7 +16,6 @@ type op struct {
 	read  func(r *reader, p unsafe.Pointer)
 }
 
-// op returns the op of a type.
 func (c *Codec) op(t reflect.Type) *op {
 	if o := c.ops[t]; o != nil {
 		return o

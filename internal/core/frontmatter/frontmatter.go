@@ -103,7 +103,6 @@ func decode(head string) (Fields, error) {
 
 type aliases bool
 
-// Visit implements ast.Visitor.
 func (a *aliases) Visit(n ast.Node) ast.Visitor {
 	switch n.Type() {
 	case ast.AnchorType, ast.AliasType, ast.MergeKeyType:

@@ -27,7 +27,6 @@ type Table struct {
 	When map[State]map[State]string
 }
 
-// Allows reports whether from→to is legal.
 func (t *Table) Allows(from, to State) bool { return slices.Contains(t.Legal[from], to) }
 
 // Len returns the number of legal transitions.

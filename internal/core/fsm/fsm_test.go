@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // door is a small table with an end and a transition to itself.
@@ -65,9 +66,7 @@ func TestListeners(t *testing.T) {
 		}
 	}, func(v any) { said = append(said, fmt.Sprint("panic ", v)); panic("the report breaks too") })
 	m.Listen(hear("c"), nil)
-	if err := m.To("open", fsm.Meta{"why": "knock"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.To("open", fsm.Meta{"why": "knock"}))
 	want := []string{"a shut>open open knock", "panic broken", "c shut>open open knock"}
 	if !slices.Equal(said, want) {
 		t.Errorf("said %q, want %q", said, want)
@@ -86,9 +85,7 @@ func TestListeners(t *testing.T) {
 // changes the state itself sees everything in order.
 func TestListenersInOrder(t *testing.T) {
 	m := fsm.NewMachine(door())
-	if err := m.To("open", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.To("open", nil))
 	var first, second []fsm.State
 	m.Listen(func(_, to fsm.State, _ fsm.Meta) {
 		first = append(first, to)
@@ -99,9 +96,7 @@ func TestListenersInOrder(t *testing.T) {
 		}
 	}, nil)
 	m.Listen(func(_, to fsm.State, _ fsm.Meta) { second = append(second, to) }, nil)
-	if err := m.To("shut", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.To("shut", nil))
 	want := []fsm.State{"shut", "locked"}
 	if !slices.Equal(first, want) || !slices.Equal(second, want) || m.State() != "locked" {
 		t.Errorf("first %v, second %v, the door is %s", first, second, m.State())
@@ -116,9 +111,7 @@ func TestHistory(t *testing.T) {
 		if i%2 == 1 {
 			to = "shut"
 		}
-		if err := m.To(to, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.To(to, nil))
 		if i%7 != 0 {
 			continue
 		}

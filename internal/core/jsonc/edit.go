@@ -17,6 +17,7 @@ var (
 // member is a key of an object and the position of its value.
 type member struct {
 	name       string
+	from       int // of the key
 	start, end int // of the value
 }
 
@@ -91,6 +92,42 @@ func Set(src, value []byte, keys ...string) ([]byte, error) {
 		at = m.start
 	}
 	return nil, ErrBroken
+}
+
+// Remove takes out the value at the path of keys, with its key. Everything else stays as it
+// is written; a comma may be left behind the last value.
+func Remove(src []byte, keys ...string) ([]byte, error) {
+	at, _, err := whole(src)
+	plain := Plain(src)
+	for i, key := range keys {
+		if err != nil {
+			return nil, err
+		}
+		var o object
+		if o, err = read(plain, at); err != nil {
+			return nil, fmt.Errorf("%s: %w", strings.Join(keys[:i], "."), err)
+		}
+		m, err := o.member(key)
+		switch {
+		case err != nil:
+			return nil, err
+		case m == nil:
+			return src, nil
+		case i < len(keys)-1:
+			at = m.start
+			continue
+		}
+		from, to := m.from, m.end
+		if comma := o.close - len(bytes.TrimLeft(src[to:o.close], " \t\r\n")); comma < o.close && src[comma] == ',' {
+			to = o.close - len(bytes.TrimLeft(src[comma+1:o.close], " \t"))
+		}
+		line := bytes.LastIndexByte(src[:from], '\n') + 1
+		if end := bytes.IndexByte(src[to:], '\n'); end >= 0 && len(bytes.TrimSpace(src[line:from]))+len(bytes.TrimSpace(src[to:to+end])) == 0 {
+			from, to = line, to+end+1 // it had its own line
+		}
+		return splice(src, from, to, nil), nil
+	}
+	return src, err
 }
 
 func backwards(s []string) []string {
@@ -209,12 +246,18 @@ func read(plain []byte, at int) (object, error) {
 		if err != nil || !ok {
 			return o, ErrBroken
 		}
+		// A key begins behind the last value or the brace, a comma and blanks.
+		from := o.open + 1
+		if n := len(o.members); n > 0 {
+			from = o.members[n-1].end
+		}
+		from += bytes.IndexByte(plain[from:], '"')
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return o, ErrBroken
 		}
 		end := at + int(d.InputOffset())
-		o.members = append(o.members, member{name: name, start: end - len(value), end: end})
+		o.members = append(o.members, member{name: name, from: from, start: end - len(value), end: end})
 	}
 	if _, err := d.Token(); err != nil {
 		return o, ErrBroken

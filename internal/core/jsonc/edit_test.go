@@ -47,6 +47,36 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// SPEC 17.5: what is removed is gone, and all else stays as it is written.
+func TestRemove(t *testing.T) {
+	for _, c := range []struct{ name, src, keys, want string }{
+		{"its line", "{\n  \"a\": 1,\n  \"b\": 2\n}\n", "a", "{\n  \"b\": 2\n}\n"},
+		{"the last", "{\n  \"a\": 1,\n  \"b\": 2\n}\n", "b", "{\n  \"a\": 1,\n}\n"},
+		{"the only one", `{"a": 1}`, "a", `{}`},
+		{"beside others", `{"a": 1, "b": 2, "c": 3}`, "b", `{"a": 1, "c": 3}`},
+		{"a comment stays", "{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "a", "{\n  // one\n  \"b\": 2\n}\n"},
+		{"below", `{"x": {"a": {"y": [1]} , "b": 2}}`, "x.a", `{"x": {"b": 2}}`},
+		{"a key in a comment before", "{\"b\": 2, /* \"a\": 1 */ \"a\": 3}", "a", "{\"b\": 2, /* \"a\": 1 */ }"},
+		{"not there", `{"a": 1}`, "b.c", `{"a": 1}`},
+		{"nothing", ``, "a", ``},
+	} {
+		src := []byte(c.src)
+		got, err := Remove(src, strings.Split(c.keys, ".")...)
+		if c.src == "" {
+			if !errors.Is(err, ErrBroken) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %q, want %q, %v", c.name, got, c.want, err)
+		}
+		if _, ok, err := Get(got, strings.Split(c.keys, ".")...); ok || err != nil {
+			t.Errorf("%s: still there, or %v", c.name, err)
+		}
+	}
+}
+
 // Whatever the text, what is set is what is read, and nothing else changes.
 func FuzzSet(f *testing.F) {
 	for _, s := range []string{"{}", "{\n  \"a\": 1, // x\n}", `{"b": {"a": [1,{"c":2}]}, /* , } */ "c": "//"}`, "// {\n{\"a\":1}", "{\"a\":1//\n}"} {

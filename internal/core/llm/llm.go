@@ -28,7 +28,6 @@ type Message struct {
 	Parts []Part `json:"parts"`
 }
 
-// Kind is the kind of a Part.
 type Kind string
 
 // The kinds of parts.
@@ -113,6 +112,10 @@ type Head struct {
 // the prefix.
 type Tail struct {
 	MaxTokens int // 0: the model's own maximum
+	// Thinking is the most of a reply that may be thinking; 0: half of it. It is the same
+	// for all requests of a window: another number is another prefix for the provider's
+	// cache.
+	Thinking int
 }
 
 // Codec encodes a conversation for one wire API, part by part, so that each part is

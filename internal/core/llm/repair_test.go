@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 4.4: the forms models send, and what they become.
@@ -138,15 +140,10 @@ func anyValue(depth int) *rapid.Generator[any] {
 func TestRepairArgsProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.MapOfN(rapid.String(), anyValue(2), 0, 4).Draw(t, "args")
-		sent, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sent := must.Get(json.Marshal(v))(t)
 		if rapid.Bool().Draw(t, "indented") {
 			var b bytes.Buffer
-			if err := json.Indent(&b, sent, "", "\t"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Indent(&b, sent, "", "\t"))
 			sent = b.Bytes()
 		}
 		got, err := repairArgs(string(sent))
@@ -164,9 +161,7 @@ func TestRepairArgsProperties(t *testing.T) {
 			t.Fatalf("repairing %s: %v", sent, err)
 		}
 		var back any
-		if err := json.Unmarshal(r.out, &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(r.out, &back))
 		again, _ := json.Marshal(back)
 		first, _ := json.Marshal(v)
 		if !bytes.Equal(again, first) {

@@ -9,26 +9,18 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 15.1: no file that others put in place makes pawl wait, or read without an end.
 func TestOpen(t *testing.T) {
 	t.Chdir(t.TempDir()) // the name of a socket is short
-	if err := syscall.Mkfifo("fifo", 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("fifo", "link"); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("unix", "socket")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo("fifo", 0o600))
+	must.Do(t, os.Symlink("fifo", "link"))
+	l := must.Get(net.Listen("unix", "socket"))(t)
 	defer l.Close()
-	root, err := os.OpenRoot(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.OpenRoot("."))(t)
 	defer root.Close()
 	for _, name := range []string{"fifo", "link", "socket", ".", os.DevNull} {
 		if f, err := Open(name); err == nil {
@@ -41,21 +33,15 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s was opened in its folder: %v", name, f.Close())
 		}
 	}
-	if err := os.WriteFile("sparse", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate("sparse", 200<<30); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("sparse", nil, 0o600))
+	must.Do(t, os.Truncate("sparse", 200<<30))
 	if _, err := Read("sparse", 1<<20); !errors.Is(err, ErrTooLong) {
 		t.Errorf("a file of 200 GB: %v", err)
 	}
 	if _, err := Open("none"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	if err := os.WriteFile("plain", []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, "plain", "text")
 	if b, err := Read("plain", 4); string(b) != "text" || err != nil {
 		t.Errorf("%q %v", b, err)
 	}

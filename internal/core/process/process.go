@@ -43,7 +43,6 @@ var levels = [...]string{"read-only", "workspace", "unconfined"}
 
 func (l Level) String() string { return levels[l] }
 
-// MarshalText implements encoding.TextMarshaler.
 func (l Level) MarshalText() ([]byte, error) { return []byte(levels[l]), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler. An unknown level, written by
@@ -289,11 +288,13 @@ type Explainer interface {
 	Explain(output string) []Refusal
 }
 
-// Output runs a program to its end and returns its output. If the program fails,
-// the error holds the first line of its messages.
+// Output runs a program to its end and returns its output, unless Stdout is set, which
+// then gets it. If the program fails, the error holds the first line of its messages.
 func Output(ctx context.Context, s Starter, p Program) ([]byte, error) {
 	var out, fail limited
-	p.Stdout, p.Stderr = &out, &fail
+	if p.Stderr = &fail; p.Stdout == nil {
+		p.Stdout = &out
+	}
 	out.most, fail.most = 1<<30, 64<<10
 	run, err := s.Start(ctx, p)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.12: what narrows never widens, in any order.
@@ -54,10 +56,7 @@ func (c Confine) subset(d Confine) bool {
 // A level that this pawl does not know is the narrowest, and none is lost.
 func TestLevelsInTheLog(t *testing.T) {
 	for _, c := range []Confine{{}, Free, {Level: Workspace, Hosts: []string{"example.com"}}} {
-		b, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(c))(t)
 		var back Confine
 		if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, c) {
 			t.Errorf("%s: %+v %v", b, back, err)

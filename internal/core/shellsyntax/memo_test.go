@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 19: a line is parsed once, however many ask about it, and whoever changes
@@ -16,10 +18,7 @@ import (
 func TestParseRemembers(t *testing.T) {
 	line := "cd /x && FOO=1 sudo -u me cat a b >out | sort"
 	o := Options{Dir: "/w", Home: "/h"}
-	want, err := parseLine(line, o, few{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(parseLine(line, o, few{}))(t)
 	got, err := Parse(line, o, few{})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("first: %v, %v", got, err)
@@ -61,15 +60,11 @@ func TestParseRemembersErrors(t *testing.T) {
 // What is remembered is bounded: in number, in length, in commands.
 func TestRememberedIsBounded(t *testing.T) {
 	for i := range 3 * memoLines {
-		if _, err := Parse(fmt.Sprint("echo ", i), Options{Dir: "/w"}, few{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(Parse(fmt.Sprint("echo ", i), Options{Dir: "/w"}, few{}))
 	}
 	long, many := "echo "+strings.Repeat("a", memoLength), strings.Repeat("a;", memoResult+1)
 	for _, line := range []string{long, many} {
-		if _, err := Parse(line, Options{Dir: "/w"}, few{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(Parse(line, Options{Dir: "/w"}, few{}))
 		if _, ok := remembered(memoKey{line, Options{Dir: "/w"}, few{}}); ok {
 			t.Errorf("%.20s… was remembered", line)
 		}
@@ -85,10 +80,7 @@ func TestParseBesideEachOther(t *testing.T) {
 	lines := []string{"ls -l", "cat a | sort -u", "cd x && make", "for i in 1 2; do echo $i; done"}
 	var want [][]Command
 	for _, l := range lines {
-		cmds, err := parseLine(l, Options{Dir: "/w"}, few{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cmds := must.Get(parseLine(l, Options{Dir: "/w"}, few{}))(t)
 		want = append(want, cmds)
 	}
 	var wg sync.WaitGroup
@@ -110,10 +102,7 @@ func TestParserIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	const good = "a <<X && b \"$(c `d`)\" | e; for f in 1 2; do g $f; done # h\nbody $(i)\nX\nj &"
 	for _, posix := range []bool{false, true} {
-		fresh, err := syntax.NewParser(syntax.Variant(variant(posix))).Parse(strings.NewReader(good), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.Get(syntax.NewParser(syntax.Variant(variant(posix))).Parse(strings.NewReader(good), ""))(t)
 		lang := variant(posix)
 		for _, bad := range []string{"", "a <<X", "a <<X <<Y\nb", "\"$(", "`a", "if a; then", "((1", "a | ", "case x in", "f() {", "a $(b <<X", "[[ a", "# only", "a=(b"} {
 			for range 3 {

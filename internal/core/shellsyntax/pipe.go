@@ -11,6 +11,8 @@ type Ending struct {
 	// Front is the line, or where it ends with a pipeline, the line before the | of that,
 	// and Filters is the rest behind it.
 	Front, Filters string
+	// Stages are the pipeline's commands.
+	Stages []string
 	// From is where in Front the last of the line's statements begins.
 	From int
 }
@@ -35,10 +37,12 @@ func EndOf(line string) (e Ending, ok bool) {
 			end := int(s.End().Offset())
 			_, filters, _ := strings.Cut(line[end:], "|")
 			e.Front, e.Filters = line[:end], strings.TrimPrefix(filters, "&")
+			e.Stages = append([]string{source(line, s)}, e.Stages...)
 			return e, ends(s.Cmd)
 		case !is:
 			return e, ends(s.Cmd)
 		case b.Op == syntax.Pipe || b.Op == syntax.PipeAll:
+			e.Stages = append([]string{source(line, b.Y)}, e.Stages...)
 			piped, s = true, b.X
 		case b.Op == syntax.AndStmt && !piped:
 			s = b.Y

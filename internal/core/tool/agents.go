@@ -1,9 +1,6 @@
 package tool
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Agents runs agents: child sessions that work on a part of the task. At any
 // moment an agent has at most the rights of the session that started it. Its
@@ -21,7 +18,10 @@ type Agent struct {
 	Prompt string
 	About  string // the instructions of its kind
 	// Tools are the tools that it may use, also by other agents' names; nil: all.
-	Tools    []string
+	Tools []string
+	// Not are tools that it may not use, by pawl's names: all of a family, and all of an
+	// MCP server.
+	Not      []string
 	ReadOnly bool    // it may change nothing
 	Model    string  // "": the session's model
 	USD      float64 // the most that it may cost; 0: what the session has left
@@ -41,5 +41,4 @@ type AgentRun struct {
 	USD     *float64 // nil: not known
 	Files   []string // that it changed
 	Notes   []string // which parts of Agent could not be honored
-	Took    time.Duration
 }

@@ -87,7 +87,6 @@ const (
 	SeverityHint
 )
 
-// String implements fmt.Stringer.
 func (s Severity) String() string {
 	switch s {
 	case SeverityWarning:

@@ -132,7 +132,10 @@ func AboutCall(name string, args json.RawMessage) About {
 		return ""
 	}
 	out.Target = text("pattern", "path", "url")
-	tells := text("command", "path", "pattern", "url", "question", "note", "id", "rev", "description")
+	tells := text("command", "pattern", "path", "url", "question", "note", "id", "rev", "description")
+	if p := text("path"); p != "" && tells == text("pattern") {
+		tells += " in " + p
+	}
 	for _, k := range [...]string{"files", "edits"} {
 		var files []struct {
 			Path string `json:"path"`
@@ -157,6 +160,13 @@ func AboutCall(name string, args json.RawMessage) About {
 	}
 	out.Title = strings.TrimSpace(name + " " + tells)
 	return out
+}
+
+// IsMeant reports whether a name that forbids something means the tool: its own name, its
+// family, or its MCP server.
+func (t Tool) IsMeant(name string) bool {
+	family := FamilyOf(name)
+	return PlainName(t.Spec.Name) == PlainName(name) || family != "" && t.Family == family || strings.HasPrefix(name, "mcp__") && strings.HasPrefix(t.Spec.Name, name+"__")
 }
 
 // Resolve returns the tool for a name: its own name, in any case and with any

@@ -19,8 +19,8 @@ import (
 // Hash is the hex SHA-256 of a content; empty means that there is none.
 type Hash string
 
-// Span is part of a file: lines From to To, 1-based and inclusive; 0,0 is the
-// whole file. Path is slash-separated. After symlinks were followed, it is
+// Span is part of a file: lines From to To, 1-based and inclusive; from 0 on is the
+// whole file, up to its last line To if that is known. Path is slash-separated. After symlinks were followed, it is
 // relative to the workspace if the file is inside it, and absolute otherwise.
 // Hash is that of the content when the span was made, empty for a file that
 // does not exist. Env does this I/O, so that policy stays pure.
@@ -101,8 +101,9 @@ type Result struct {
 	Last string
 	// Exit is the exit code, of tools that run a command.
 	Exit *int
-	// Command is what was run, of tools that run a command. Check is as in Ran.
-	Command, Check string
+	// Command is what was run, of tools that run a command. Checks is as in Ran.
+	Command string
+	Checks  []Ended
 	// Note is one line for the screen: "12 matches", "+3 -1".
 	Note string
 	// Diff is the unified diff of what changed, for the screen.
@@ -285,11 +286,12 @@ type Match struct {
 // Matches is the result of a search.
 type Matches struct {
 	Lines    []Match
-	Files    int  // files with a match
-	Hits     int  // matches
-	More     bool // the limit cut the list
-	Searched int  // files looked into
-	Skipped  int  // binary or too large
+	Files    int      // files with a match
+	Hits     int      // matches
+	More     bool     // the limit cut the list
+	Searched int      // files looked into
+	Skipped  int      // binary or too large
+	Binary   []string // those with a match
 	Withheld []string
 }
 
@@ -342,33 +344,6 @@ type Run struct {
 	// Hold decides about what Confine does not cover; the engine sets it. The time it
 	// takes counts for no Timeout.
 	Hold process.Hold
-}
-
-// Ran is the result of a command. Output is the whole output if Gap is nil, else
-// it begins with Gap.Text(). Spill names the file that has the whole output.
-type Ran struct {
-	Command string // the command line
-	Output  string
-	Gap     *Gap
-	Spill   string
-	Bytes   int64
-	Exit    *int // nil: still running, or killed
-	// Check, if it is not "", is the check of which Exit is, without the filters through
-	// which the line pipes its output: see command.Piped.
-	Check    string
-	Signal   string
-	TimedOut bool
-	// Running is what still ran at the time limit, where that is known.
-	Running  []Running
-	Duration time.Duration
-	// Nameless: a confined command looked up a host that its output does not name.
-	Nameless bool
-	// ReadOnly: the sandbox allowed no change of files. Refused is the start of
-	// the list of what it refused, as far as pawl knows.
-	ReadOnly bool
-	Refused  []process.Refusal
-	// Stopped is why the sandbox ended the command, "" where it did not end it.
-	Stopped string
 }
 
 // Item is an entry of the plan.

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // ring is a keyring in memory; broken refuses.
@@ -50,9 +52,7 @@ func TestVault(t *testing.T) {
 			if got, err := v.Get("A_KEY"); got != nil || err != nil {
 				t.Fatal(got, err)
 			}
-			if err := v.Set("A_KEY", []byte("the secret")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, v.Set("A_KEY", []byte("the secret")))
 			if got, err := v.Get("A_KEY"); string(got) != "the secret" || err != nil {
 				t.Fatal(string(got), err)
 			}
@@ -80,9 +80,7 @@ func TestVault(t *testing.T) {
 // SPEC 17.7: what cannot be read is an error, and nothing is kept without a folder.
 func TestVaultFailures(t *testing.T) {
 	v := Vault{Dir: t.TempDir(), Ring: &ring{of: map[string]string{}}}
-	if err := v.Set("K", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Set("K", []byte("x")))
 	v.Ring = nil
 	if _, err := v.Get("K"); err == nil {
 		t.Error("the keyring is gone, and there is no error")

@@ -45,7 +45,6 @@ type Cache struct {
 	fold *Fold // read in a View of the log
 }
 
-// New returns a cache.
 func New(cfg Config) *Cache { return &Cache{cfg: cfg, log: cfg.Log, fold: cfg.Fold} }
 
 // Preference returns the turn's only prompt so far in one line, "" if there are
@@ -97,7 +96,6 @@ type Fold struct {
 	routed     event.Routed // of the running or last turn
 }
 
-// Apply implements event.Fold.
 func (a *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
@@ -26,15 +27,10 @@ func TestPreferenceOfItsOwnTurn(t *testing.T) {
 	} {
 		kept := ""
 		fold := &Fold{}
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold))(t)
 		cache := New(Config{Prefer: func(text string) error { kept = text; return nil }, Now: time.Now, Log: log, Fold: fold})
 		for _, b := range c.events {
-			if err := log.Append(t.Context(), event.Draft{Body: b}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, log.Append(t.Context(), event.Draft{Body: b}))
 		}
 		ok, err := cache.StorePreference(t.Context())
 		if err != nil || ok != c.kept || (kept == text) != c.kept {

@@ -81,7 +81,6 @@ type Fold struct {
 	open   []event.CallAsked // the calls without a result, in order; without arguments
 }
 
-// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	f.undo.Apply(e)
 	switch b := e.Body.(type) {

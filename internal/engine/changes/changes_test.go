@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -37,10 +38,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	ws, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := must.Get(workspace.Open(dir, workspace.Options{}))(t)
 	t.Cleanup(func() { _ = ws.Close() })
 	r := &rig{t: t, dir: dir, files: ws, store: memory.New(time.Now)}
 	r.open(nil)
@@ -67,9 +65,8 @@ func (r *rig) open(cut func([]event.Draft) error) {
 	r.t.Helper()
 	fold := &changes.Fold{}
 	var err error
-	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: mortal{r.store, cut}, Session: "s", Now: time.Now}, fold); err != nil {
-		r.t.Fatal(err)
-	}
+	r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: mortal{r.store, cut}, Session: "s", Now: time.Now}, fold)
+	must.Do(r.t, err)
 	r.rec = changes.New(r.log, fold, changes.Config{
 		Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: r.log.CatchUp,
 		Exclusive: func(ctx context.Context, cannot string) (context.Context, func(), error) {
@@ -103,9 +100,7 @@ func (r *rig) kinds() string {
 		if errors.Is(err, event.ErrNoSession) {
 			break
 		}
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		out = append(out, e.Body.Kind())
 	}
 	return strings.Join(out, " ")
@@ -116,12 +111,8 @@ func (r *rig) kinds() string {
 func TestWriteAndUndo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	if err := r.log.Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "go"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}, tool.Write{Path: "d/b", Data: []byte("two\n")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.log.Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "go"}}))
+	must.Do(t, r.write(tool.Write{Path: "a", Data: []byte("one\n")}, tool.Write{Path: "d/b", Data: []byte("two\n")}))
 	if got := r.kinds(); got != "prompted writing file_changed file_changed" {
 		t.Error(got)
 	}
@@ -131,10 +122,7 @@ func TestWriteAndUndo(t *testing.T) {
 	}
 	do := func(w undo.Kind) {
 		t.Helper()
-		p, err := h.Plan(t.Context(), undo.Selector{Kind: w})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(h.Plan(t.Context(), undo.Selector{Kind: w}))(t)
 		if u, err := r.rec.Undo(t.Context(), p, undo.Consent{}); err != nil || len(u.Done) != 2 || len(u.Left) != 0 {
 			t.Fatalf("%+v, %v", u, err)
 		}
@@ -175,9 +163,7 @@ func TestRecover(t *testing.T) {
 			}
 			r.open(nil)
 			ds, recorded := r.rec.Recover(t.Context(), nil)
-			if err := errors.Join(r.log.Append(t.Context(), ds...), recorded()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(r.log.Append(t.Context(), ds...), recorded()))
 			want, log := "-", ""
 			if at == "file_changed" {
 				want, log = "one\n", "writing file_changed"
@@ -229,14 +215,9 @@ func TestRecoverByKind(t *testing.T) {
 			t.Context(), event.Draft{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &call}}}}}},
 			event.Draft{Body: event.Completed(event.CallAsked{ID: "c1", Tool: c.tool, Args: call.Args, Does: c.does})},
 		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fold := &changes.Fold{}
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold))(t)
 		rec := changes.New(log, fold, changes.Config{
 			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: log.CatchUp,
 			Journal: &afterDeath{found: tool.Snapshot{Tag: "s/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}},

@@ -54,7 +54,6 @@ func missingFile(path string) error {
 	return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
 
-// Stat implements tool.Files.
 func (d *Drafts) Stat(path string) (tool.Hash, bool, error) {
 	_, f, ok := d.lookup(path)
 	if !ok {
@@ -66,7 +65,6 @@ func (d *Drafts) Stat(path string) (tool.Hash, bool, error) {
 	return edits.HashOf(f.data), false, nil
 }
 
-// Read implements tool.Files.
 func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, error) {
 	clean, f, ok := d.lookup(path)
 	if !ok {
@@ -78,7 +76,6 @@ func (d *Drafts) Read(ctx context.Context, path string, max int64) (tool.File, e
 	return tool.File{Path: clean, Data: f.data, Hash: edits.HashOf(f.data), Mode: f.mode}, nil
 }
 
-// ReadNoFollow implements tool.Files.
 func (d *Drafts) ReadNoFollow(ctx context.Context, path string, max int64) (tool.File, error) {
 	if _, _, ok := d.lookup(path); ok {
 		return d.Read(ctx, path, max)
@@ -86,7 +83,6 @@ func (d *Drafts) ReadNoFollow(ctx context.Context, path string, max int64) (tool
 	return d.Files.ReadNoFollow(ctx, path, max)
 }
 
-// Write implements tool.Files.
 func (d *Drafts) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
 	cs, err := d.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
 	if err != nil {

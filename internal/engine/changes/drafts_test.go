@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -20,9 +21,7 @@ import (
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	if err := r.write(tool.Write{Path: "a", Data: []byte("one\n")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.write(tool.Write{Path: "a", Data: []byte("one\n")}))
 	d := changes.NewDrafts(r.files, false)
 	first, err := d.Write(t.Context(), "a", []byte("two\n"), undo.HashOf([]byte("one\n")))
 	if err != nil || first.Added != 1 || first.Removed != 1 {
@@ -80,12 +79,13 @@ func TestPreview(t *testing.T) {
 			"--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+n\n", "f (+1 -1), n (new, +1)"},
 	} {
 		r := newRig(t)
-		if err := r.write(tool.Write{Path: "f", Data: []byte("a\n")}, tool.Write{Path: "empty"}, tool.Write{Path: "bin", Data: []byte("\x00\x01")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.write(tool.Write{Path: "f", Data: []byte("a\n")}, tool.Write{Path: "empty"}, tool.Write{Path: "bin", Data: []byte("\x00\x01")}))
 		d := changes.NewDrafts(r.files, false)
-		text, counts := d.Preview(t.Context(), &turn.Pending{Tool: c.by, Args: json.RawMessage(c.args)}, 50_000)
+		text, counts, fails := d.Preview(t.Context(), &turn.Pending{Tool: c.by, Args: json.RawMessage(c.args)}, 50_000)
 		failing := strings.HasPrefix(c.text, "this would fail")
+		if (fails != nil) != failing || failing && fails.Text == "" {
+			t.Errorf("%s: fails with %+v", c.name, fails)
+		}
 		if text != c.text && !(failing && strings.HasPrefix(text, c.text) && strings.HasSuffix(text, "\n"+c.args)) || counts != c.counts {
 			t.Errorf("%s: %q, %q", c.name, text, counts)
 		}

@@ -94,6 +94,9 @@ func (r *Recorder) changeNotes(cs []event.FileChanged, named undo.NamedPaths) (t
 	var mine, unnamed, gone []string
 	away := contentsGone(cs, func(c event.FileChanged) (before, after tool.Hash) { return c.Before, c.After })
 	for _, c := range cs {
+		if c.Before == c.After {
+			continue // only its mode changed
+		}
 		if _, had := own[c.Path]; had {
 			mine = append(mine, c.Path)
 		} else if !named.Names(tool.Effect{Path: c.Path, Before: c.Before, After: c.After}, away) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
@@ -23,10 +24,11 @@ func runsOnDrafts(p *turn.Pending) bool {
 
 // Preview runs a call that edits files on the drafts, and returns the diff of
 // its changes. counts names each file with the numbers of added and removed
-// lines. Both are empty for any other call, and for one that changes nothing.
-func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string) {
+// lines. All are empty for any other call, and for one that changes nothing. fails is what
+// the model gets if the call fails on the drafts.
+func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string, fails *turn.Refusal) {
 	if !runsOnDrafts(p) {
-		return "", ""
+		return "", "", nil
 	}
 	d.takeWrites()
 	r, err := p.Try(ctx, d.env(limit))
@@ -36,7 +38,7 @@ func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text,
 		if err != nil {
 			why = err.Error()
 		}
-		return "this would fail now: " + why + "\n" + string(p.Args), ""
+		return "this would fail now: " + why + "\n" + string(p.Args), "", &turn.Refusal{Outcome: event.Failed, Text: why, Seen: r.Seen}
 	}
 	var diffs strings.Builder
 	var cs []tool.Change
@@ -44,7 +46,7 @@ func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text,
 		diffs.WriteString(n.preview())
 		cs = append(cs, n.changes()...)
 	}
-	return diffs.String(), lineCounts(cs)
+	return diffs.String(), lineCounts(cs), nil
 }
 
 // lineCounts lists what would happen to each file.

@@ -44,6 +44,15 @@ type confinedShell struct {
 
 func (sh confinedShell) confine(c tool.Run) tool.Run {
 	c.Confine, c.Hold = sh.p.Confine, sh.p.Hold
+	if hold := c.Hold; hold != nil {
+		c.Hold = func(ctx context.Context, r process.Refusal) (string, process.Answer) {
+			opened, a := hold(ctx, r)
+			if a == process.AsPerson {
+				sh.p.AsPerson()
+			}
+			return opened, a
+		}
+	}
 	c.Confine.Reads = slices.Concat(c.Confine.Reads, c.Reads)
 	if c.Confine.Root = c.Root; c.Root != "" { // what a copy lacks is nobody's to grant
 		c.Confine.Asks, c.Hold = false, nil

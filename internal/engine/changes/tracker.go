@@ -161,7 +161,7 @@ func (t *tracker) checkpoint(r *Recorder, tag string) error {
 		return nil
 	}
 	if err := t.Checkpoint(tag); err != nil {
-		return r.warnOfLimit("if pawl were killed now, it could not find out what commands changed: " + err.Error())
+		return r.warnOfLimit("if pawl is killed now, it cannot find out what commands changed: " + err.Error())
 	}
 	return nil
 }

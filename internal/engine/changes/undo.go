@@ -76,7 +76,7 @@ func (r *Recorder) putBack(ctx context.Context, p undo.Plan, do []undo.File) err
 func Choose(p undo.Plan, c undo.Consent) (do, left []undo.File, err error) {
 	if do, left, err = p.Choose(c); err != nil {
 		err = &fault.Error{
-			Category: fault.Configuration, Err: err, Message: "nothing was put back", Hint: "confirm these files, or leave them out",
+			Category: fault.Configuration, Err: err, Message: "nothing was undone", Hint: "confirm these files, or leave them out",
 		}
 	}
 	return do, left, err

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // This file writes files. The contents are stored and the intent is in the log
@@ -132,6 +133,7 @@ func changeDrafts(w event.Writing, cs []tool.Change) []event.Draft {
 			Call: w.Call, Tool: w.Tool, Path: c.Path, Before: c.Before, After: c.After, Mode: c.Mode, ModeBefore: c.ModeBefore,
 			Kept: c.Before == "", Added: c.Added, Removed: c.Removed, Folders: c.Folders, Does: w.Does, Whole: w.Whole,
 		}
+		b.From, b.To = edits.Touched(c.Diff)
 		if i := slices.IndexFunc(w.Files, func(f event.FileChanged) bool { return f.Path == c.Path }); i >= 0 {
 			b.Kept = b.Kept || w.Files[i].Kept && w.Files[i].Before == c.Before
 		}

@@ -2,6 +2,7 @@ package children
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -64,7 +65,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	switch {
 	case a.USD <= 0:
 	case out.Model.Info().Price == nil:
-		note("the budget of $%.2f of the agent %s cannot be kept, since no price of %s is known", a.USD, a.Kind, out.Model.Info().Ref())
+		note("the budget of $%.2f of the agent %s cannot be enforced: the price of %s is unknown", a.USD, a.Kind, out.Model.Info().Ref())
 	default:
 		out.Limits.USD = a.USD
 	}
@@ -93,7 +94,7 @@ func ToolsOf(all tool.Set, a tool.Agent, agents bool) (out tool.Set, missing []s
 	}
 	for _, t := range all {
 		switch {
-		case a.Tools != nil && !named[t.Spec.Name], t.Delegates && !agents, a.ReadOnly && t.Does() == tool.Edit:
+		case a.Tools != nil && !named[t.Spec.Name], slices.ContainsFunc(a.Not, t.IsMeant), t.Delegates && !agents, a.ReadOnly && t.Does() == tool.Edit:
 		default:
 			if named[t.Spec.Name] { // it may have no tool that calls what is hidden
 				t.Hidden, t.HiddenFrom = false, nil

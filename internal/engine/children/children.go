@@ -12,7 +12,6 @@ package children
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -36,7 +35,6 @@ type Config struct {
 	Store   event.Store
 	Log     *eventlog.Log
 	Fold    *Fold // one of Log's
-	Now     func() time.Time
 	NewID   func() string
 	Parent  Parent
 	Turn    Turn
@@ -69,7 +67,7 @@ type Turn interface {
 type Children struct {
 	cfg Config
 
-	mu      sync.Mutex                         // guards those in the background
+	mu      sync.Mutex
 	cancels map[string]context.CancelCauseFunc // by child session
 	ended   chan struct{}                      // closed after the next of them has ended
 	all     sync.WaitGroup
@@ -95,31 +93,52 @@ func (c callAgents) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error
 		return tool.AgentRun{}, err
 	}
 	run := tool.AgentRun{Session: child.ID, Notes: child.Notes}
-	if a.Report == nil {
-		return run, c.run(ctx, child, a, &run)
+	if a.Report != nil {
+		c.background(child, a, run)
+		return run, nil
 	}
-	c.background(child, a, run)
-	return run, nil
+	ctx, end := c.begin(ctx, child.ID)
+	defer end()
+	return run, c.run(ctx, child, a, &run)
+}
+
+// begin returns the context of a child: End cancels it. end is called after its end.
+func (c *Children) begin(ctx context.Context, id string) (of context.Context, end func()) {
+	of, cancel := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancels[id] = cancel
+	return of, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		cancel(nil)
+		delete(c.cancels, id)
+		close(c.ended)
+		c.ended = make(chan struct{})
+	}
+}
+
+// End interrupts one child, and reports whether it runs.
+func (c *Children) End(id string, cause error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cancel := c.cancels[id]
+	if cancel != nil {
+		cancel(cause)
+	}
+	return cancel != nil
 }
 
 // background runs a child at the same time as the turn's other calls. The turn's end
 // waits for it (MustContinue), and its result is reported to the turn's model.
 func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
-	ctx, cancel := context.WithCancelCause(c.cfg.Turn.Context())
-	c.mu.Lock()
-	c.cancels[child.ID] = cancel
-	c.mu.Unlock()
+	ctx, end := c.begin(c.cfg.Turn.Context(), child.ID)
 	c.all.Go(func() {
+		defer end()
 		if err := c.run(ctx, child, a, &run); err != nil && run.Error == "" {
 			run.Error = err.Error()
 		}
 		c.cfg.Turn.QueueNote(event.Draft{Body: event.Noted{Why: event.NotedAgent, Text: a.Report(run)}})
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		cancel(nil)
-		delete(c.cancels, child.ID)
-		close(c.ended)
-		c.ended = make(chan struct{})
 	})
 }
 
@@ -157,7 +176,6 @@ func (c *Children) Stop(cause error) {
 
 // run runs a child to its end and records the end.
 func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool.AgentRun) error {
-	began := c.cfg.Now()
 	m := &mirror{Children: c, child: child, running: map[string]bool{}, changed: map[string]bool{}, live: true}
 	s, err := c.cfg.Parent.Open(ctx, child)
 	ended := event.AgentEnded{Call: child.Of.Call, Child: child.ID, End: event.EndFailed}
@@ -180,7 +198,7 @@ func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool
 		run.Error = ended.Error.Message
 	}
 	ended.Calls = m.calls
-	run.End, run.Calls, run.Files, run.Took = string(ended.End), m.calls, m.files, c.cfg.Now().Sub(began)
+	run.End, run.Calls, run.Files = string(ended.End), m.calls, m.files
 	if rerr := c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: ended}); rerr != nil {
 		return rerr
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -31,6 +32,7 @@ type parent struct {
 	plays []event.Body
 	hold  chan struct{}
 	lends Inheritance
+	spent budget.Spent // by each child
 
 	mu     sync.Mutex
 	told   []event.Draft
@@ -40,15 +42,12 @@ type parent struct {
 
 func newParent(t *testing.T, store *memory.Store) *parent {
 	t.Helper()
-	p := &parent{t: t, store: store, lends: Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7}}
+	p := &parent{t: t, store: store, spent: budget.Spent{USD: 0.25}, lends: Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7}}
 	fold := &Fold{}
-	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "p", Now: time.Now}, fold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "p", Now: time.Now}, fold))(t)
 	p.log = log
 	p.Children = New(Config{
-		Session: "p", Store: store, Log: log, Fold: fold, Now: time.Now,
+		Session: "p", Store: store, Log: log, Fold: fold,
 		NewID: func() string {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -122,7 +121,7 @@ func (s *played) Run(ctx context.Context, _ string, see func(event.Event) error)
 	return "fine", event.Ended{End: event.EndDone}, nil
 }
 
-func (s *played) Spent() budget.Spent { return budget.Spent{USD: 0.25} }
+func (s *played) Spent() budget.Spent { return s.p.spent }
 func (s *played) Close() error        { return nil }
 
 // has is what the parent's log has, a word for each event.
@@ -130,9 +129,7 @@ func (p *parent) has() []string {
 	p.t.Helper()
 	var out []string
 	for e, err := range p.store.Read(p.t.Context(), "p", 0) {
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, err)
 		switch b := e.Body.(type) {
 		case event.FileChanged:
 			out = append(out, fmt.Sprintf("changed %s by %s in %s/%s", b.Path, b.Call, b.Child.Session, b.Child.Call))
@@ -182,9 +179,7 @@ func TestRecoveryRecordsWhatIsMissing(t *testing.T) {
 		for _, background := range []bool{false, true} {
 			first := newParent(t, memory.New(time.Now))
 			first.plays = work
-			if _, err := first.For("call").Run(t.Context(), tool.Agent{Kind: "k"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(first.For("call").Run(t.Context(), tool.Agent{Kind: "k"}))
 			// What a disk has that lost all of the parent's log after some events.
 			store := memory.New(time.Now)
 			for _, id := range []string{"c1", "p"} {
@@ -199,15 +194,10 @@ func TestRecoveryRecordsWhatIsMissing(t *testing.T) {
 				if id == "p" {
 					ds = ds[:1+told]
 				}
-				if _, err := store.Append(t.Context(), id, 0, ds...); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(store.Append(t.Context(), id, 0, ds...))
 			}
 			p := newParent(t, store)
-			got, err := p.Recover(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(p.Recover(t.Context()))(t)
 			want := slices.Concat([]string{"agent_started"}, workIn, []string{"ended c1 interrupted after 2"})
 			if has := p.has(); !slices.Equal(has, want) {
 				t.Errorf("%d told: %q\nwant %q", told, has, want)
@@ -236,14 +226,10 @@ func TestAgentsOfAForkAreLeftAlone(t *testing.T) {
 	for id, b := range map[string]event.Body{"p": event.AgentStarted{Call: "call", Child: "c9"}, "c9": event.Opened{Parent: &event.ParentCall{Session: "other"}}} {
 		at := int64(0)
 		if id == "p" {
-			if err := p.log.Append(t.Context(), event.Draft{Body: b}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.log.Append(t.Context(), event.Draft{Body: b}))
 			continue
 		}
-		if _, err := p.store.Append(t.Context(), id, at, event.Draft{Body: b}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(p.store.Append(t.Context(), id, at, event.Draft{Body: b}))
 	}
 	if _, err := p.Recover(t.Context()); err != nil || len(p.opened) > 0 || fmt.Sprint(p.has()) != "[agent_started ended c9 interrupted after 0]" {
 		t.Error(err, p.opened, p.has())
@@ -296,6 +282,7 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 		return tool.Tool{Spec: llm.ToolSpec{Name: name}, Facts: tool.Facts{Kind: k, Delegates: delegates}}
 	}
 	all := tool.Set{named("read", tool.Read, false), named("edit", tool.Edit, false), named("bash", tool.Exec, false), named("agent", tool.Exec, true)}
+	shop := named("mcp__shop__buy", tool.Exec, false)
 	for _, c := range []struct {
 		name  string
 		deep  int
@@ -309,10 +296,12 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 		{"read only", 2, tool.Agent{Kind: "k", ReadOnly: true}, "read bash agent", "", 0},
 		{"none", 2, tool.Agent{Kind: "k", Tools: []string{}}, "", "", 0},
 		{"some that are not there", 2, tool.Agent{Kind: "k", Tools: []string{"read", "teleport", "bash(git:*)"}}, "read", "[the agent k runs without teleport, bash(git:*): this session has no such tool]", 0},
+		{"without some", 2, tool.Agent{Kind: "k", Not: []string{"edit", "Bash", "mcp__shop"}}, "read agent", "", 0},
+		{"without one of those it names", 2, tool.Agent{Kind: "k", Tools: []string{"read", "bash"}, Not: []string{"bash"}}, "read", "", 0},
 		{"another model", 2, tool.Agent{Kind: "k", Model: "no/one"}, "read edit bash agent", "there is no no/one", 0},
 		{"a number of replies", 2, tool.Agent{Kind: "k", Steps: 3}, "read edit bash agent", "", 0},
 		{"a budget", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "", 1},
-		{"a budget without a price", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "the budget of $1.00 of the agent k cannot be kept", 0},
+		{"a budget without a price", 2, tool.Agent{Kind: "k", USD: 1}, "read edit bash agent", "the budget of $1.00 of the agent k cannot be enforced", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newParent(t, memory.New(time.Now))
@@ -320,7 +309,11 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 			if strings.HasSuffix(c.name, "without a price") {
 				m.InfoValue.Price = nil
 			}
-			p.lends = Inheritance{Model: m, System: "be good", Tools: all, Agents: c.deep, Left: 7}
+			lent := all
+			if c.agent.Not != nil {
+				lent = append(slices.Clone(all), shop)
+			}
+			p.lends = Inheritance{Model: m, System: "be good", Tools: lent, Agents: c.deep, Left: 7}
 			c.agent.About = "Be quick."
 			got := p.childOf("call", c.agent)
 			var tools []string
@@ -368,3 +361,15 @@ func (c *commands) Start(_ context.Context, r tool.Run) (string, error) {
 }
 
 func (c *commands) Running() []tool.Job { return slices.Clone(c.running) }
+
+// SPEC 5.5: what an agent cost is a number only where all of it is known.
+func TestUnknownCostIsNoNumber(t *testing.T) {
+	for _, unknown := range []int{0, 1} {
+		p := newParent(t, memory.New(time.Now))
+		p.spent.Unknown = unknown
+		run, err := p.For("call").Run(t.Context(), tool.Agent{Prompt: "x"})
+		if err != nil || (run.USD == nil) != (unknown > 0) {
+			t.Errorf("with %d of unknown cost: %v, %v", unknown, run.USD, err)
+		}
+	}
+}

@@ -16,7 +16,6 @@ type Fold struct {
 	recordedTo map[string]int64 // by child session: the last sequence number there
 }
 
-// Apply implements event.Fold.
 func (d *Fold) Apply(e event.Event) {
 	at := func(e event.ChildEvent) {
 		if d.recordedTo == nil {

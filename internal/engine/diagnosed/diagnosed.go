@@ -51,7 +51,6 @@ const foundKept = 50
 // brokenShown is how many diagnostics the model is shown at once.
 const brokenShown = 10
 
-// After implements turn.After.
 func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	watch := d.Watch
 	if watch == nil && d.Syntax == nil || !r.Started {

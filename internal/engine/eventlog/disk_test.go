@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -26,14 +27,8 @@ func TestNoSecretIsOnTheDisk(t *testing.T) {
 	kinds := slices.DeleteFunc(event.Kinds(), store.Ephemeral)
 	of := func(mask *secrets.Masker) (disk []byte, read map[string]string) {
 		dir := t.TempDir()
-		st, err := sqlite.Open(t.Context(), filepath.Join(dir, "log.db"), sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := Open(t.Context(), Config{Store: st, Session: "s", Mask: mask, Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(sqlite.Open(t.Context(), filepath.Join(dir, "log.db"), sqlite.Options{}))(t)
+		l := must.Get(Open(t.Context(), Config{Store: st, Session: "s", Mask: mask, Now: time.Now}))(t)
 		for _, kind := range kinds {
 			p := reflect.New(reflect.TypeOf(event.New(kind)))
 			fill(p.Elem(), "x "+held+" y")
@@ -43,19 +38,12 @@ func TestNoSecretIsOnTheDisk(t *testing.T) {
 		}
 		read = map[string]string{}
 		for e, err := range st.Read(context.Background(), "s", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := event.Encode(e.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			b := must.Get(event.Encode(e.Body))(t)
 			read[e.Body.Kind()] = string(b)
 		}
-		if err := st.Close(); err != nil {
-			t.Fatal(err)
-		}
-		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		must.Do(t, st.Close())
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -63,9 +51,7 @@ func TestNoSecretIsOnTheDisk(t *testing.T) {
 			disk = append(disk, b...)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return disk, read
 	}
 

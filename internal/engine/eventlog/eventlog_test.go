@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -38,10 +39,7 @@ func (s *slow) Append(ctx context.Context, id string, after int64, ds ...event.D
 
 func opened(t *testing.T, st event.Log, folds ...event.Fold) *Log {
 	t.Helper()
-	l, err := Open(t.Context(), Config{Store: st, Session: "s", Mask: secrets.New(held), Now: time.Now}, folds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(t.Context(), Config{Store: st, Session: "s", Mask: secrets.New(held), Now: time.Now}, folds...))(t)
 	return l
 }
 
@@ -83,15 +81,11 @@ func TestAppendStoresFoldsAndShows(t *testing.T) {
 	st, f := memory.New(time.Now), &seen{}
 	l := opened(t, st, f)
 	events := l.Events(t.Context(), 0)
-	if err := l.Append(t.Context(), note("a "+held), note("b")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Append(t.Context(), note("a "+held), note("b")))
 	l.EndReaders(true)
 	var got []string
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, e.Body.(event.Noted).Text)
 	}
 	if fmt.Sprint(got) != "[a [masked:held] b]" || len(f.kinds) != 2 || l.Last() == 0 || l.Began() != 0 {
@@ -131,10 +125,7 @@ func TestViewsDoNotWaitForTheStore(t *testing.T) {
 func TestBrokenStorage(t *testing.T) {
 	lost := 0
 	st := &slow{Store: memory.New(time.Now), err: errors.New("disk full")}
-	l, err := Open(t.Context(), Config{Store: st, Session: "s", Now: time.Now, Lost: func() { lost++ }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(t.Context(), Config{Store: st, Session: "s", Now: time.Now, Lost: func() { lost++ }}))(t)
 	events := l.Events(t.Context(), 0)
 	if err := l.Append(t.Context(), note("a")); err == nil {
 		t.Fatal("no error")
@@ -169,9 +160,7 @@ func TestDeltasAreMaskedAcrossPieces(t *testing.T) {
 			events := l.Events(t.Context(), 0)
 			l.Publish(event.TextDelta{Text: tc.text[:cut]})
 			l.Publish(event.TextDelta{Text: tc.text[cut:]})
-			if err := l.Append(t.Context(), event.Draft{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{llm.TextPart(tc.text)}}}}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.Append(t.Context(), event.Draft{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{llm.TextPart(tc.text)}}}}}))
 			l.EndReaders(true)
 			shown := ""
 			for e := range events {
@@ -192,9 +181,7 @@ func TestHalfAKeyIsNotShown(t *testing.T) {
 	l := opened(t, memory.New(time.Now))
 	events := l.Events(t.Context(), 0)
 	l.Publish(event.TextDelta{Text: "it is " + held[:15]})
-	if err := l.Append(t.Context(), event.Draft{Body: event.Retried{Attempt: 1, Shown: true}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Append(t.Context(), event.Draft{Body: event.Retried{Attempt: 1, Shown: true}}))
 	l.Publish(event.TextDelta{Text: "it is well"})
 	l.EndReaders(true)
 	shown := ""
@@ -219,9 +206,7 @@ func TestCallsAndOutputAreMaskedAsTheyCome(t *testing.T) {
 	l.Publish(event.OutputDelta{Call: "2", Text: "is " + held[:3]})
 	l.Publish(event.OutputDelta{Call: "1", Text: held[9:]})
 	for _, b := range []event.Body{event.Replied{}, event.CallDone{ID: "1"}, event.CallDone{ID: "2"}} {
-		if err := l.Append(t.Context(), event.Draft{Body: b}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Append(t.Context(), event.Draft{Body: b}))
 	}
 	l.EndReaders(true)
 	got := map[string]string{}
@@ -255,5 +240,28 @@ func TestOrdinaryDeltasPassAtOnce(t *testing.T) {
 	}
 	if len(got) != 9 {
 		t.Errorf("%q", got)
+	}
+}
+
+// cancels is a store whose caller gives up while it stores.
+type cancels struct {
+	event.Log
+	give func()
+}
+
+func (c cancels) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
+	c.give()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return c.Log.Append(ctx, id, after, ds...)
+}
+
+// SPEC 10.4: an append that is cancelled half-way is stored and known, and the log goes on.
+func TestCancelledAppend(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := opened(t, cancels{memory.New(time.Now), cancel})
+	if err := l.Append(ctx, note("x")); err != nil || l.Last() != 1 || l.Broken() != nil {
+		t.Errorf("%v, last %d, broken %v", err, l.Last(), l.Broken())
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // from notes after which event a log is read.
@@ -35,10 +36,7 @@ func (h *heard) Apply(e event.Event) {
 // SPEC 19.3: a fork begins with the newest snapshot of the sessions that it shares
 // events with, if it ends in what they share, and only where the folds allow it.
 func TestSnapshotsOfForks(t *testing.T) {
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Options{}))(t)
 	defer st.Close()
 	log := &from{Store: st}
 	tell := func(id string, after int64, n int) {
@@ -47,28 +45,20 @@ func TestSnapshotsOfForks(t *testing.T) {
 		for i := range n {
 			ds = append(ds, note(fmt.Sprint(id, i)))
 		}
-		if _, err := st.Append(t.Context(), id, after, ds...); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(st.Append(t.Context(), id, after, ds...))
 	}
 	fork := func(parent string, at int64, id string) {
 		t.Helper()
-		if err := st.Fork(t.Context(), event.Origin{Session: parent, At: at}, id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, st.Fork(t.Context(), event.Origin{Session: parent, At: at}, id))
 	}
 	fold := func(id string, how Snapshots) (after int64) {
 		t.Helper()
 		how.Program, how.Fresh = "p", func() []event.Fold { return []event.Fold{&heard{}} }
 		f, whole := &heard{}, &heard{}
-		if err := Fold(t.Context(), log, id, how, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Fold(t.Context(), log, id, how, f))
 		after = log.after
 		for e, err := range st.Read(t.Context(), id, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			whole.Apply(e)
 		}
 		if !slices.Equal(f.texts, whole.texts) {
@@ -102,9 +92,7 @@ func TestSnapshotsOfForks(t *testing.T) {
 	if got := fold("third", never); got != 100 {
 		t.Errorf("third is read after %d, want 100", got)
 	}
-	if err := st.Delete(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Delete(t.Context(), "a"))
 	if got := fold("end", never); got != 0 {
 		t.Errorf("without its origin it is read after %d, want 0", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/event/eventtest"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -31,14 +32,8 @@ func TestEveryStringOfEveryBodyIsMasked(t *testing.T) {
 			p := reflect.New(reflect.TypeOf(event.New(kind)))
 			fill(p.Elem(), "x "+held+" y")
 			body := p.Elem().Interface().(event.Body)
-			before, err := event.Encode(body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := event.Encode(maskBody(m, body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(event.Encode(body))(t)
+			got := must.Get(event.Encode(maskBody(m, body)))(t)
 			if strings.Contains(string(got), held) {
 				t.Errorf("%s", got)
 			}

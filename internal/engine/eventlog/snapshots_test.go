@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // keeping is a store that keeps snapshots, and counts the events that are read.
@@ -78,19 +79,14 @@ func (k *keeping) begin(t *testing.T, s Snapshots) (*Log, *seen) {
 	if s.Fresh == nil {
 		s.Fresh = func() []event.Fold { return []event.Fold{&seen{}} }
 	}
-	l, err := Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now, Snapshots: &s}, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now, Snapshots: &s}, f))(t)
 	return l, f
 }
 
 func appended(t *testing.T, l *Log, n int) {
 	t.Helper()
 	for range n {
-		if err := l.Append(t.Context(), note("x")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Append(t.Context(), note("x")))
 	}
 }
 
@@ -112,9 +108,7 @@ func TestSnapshotsAreTaken(t *testing.T) {
 			t.Fatalf("the newest is of event %d", k.at)
 		}
 		appended(t, l, 4)
-		if err := l.Append(t.Context(), event.Draft{Body: event.Ended{End: event.EndDone}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Append(t.Context(), event.Draft{Body: event.Ended{End: event.EndDone}}))
 		time.Sleep(turnsPause)
 		synctest.Wait()
 		if k.at != 25 {
@@ -182,10 +176,7 @@ func TestSnapshotsThatDoNotFit(t *testing.T) {
 					return fresh
 				}
 				folds := other.how.Fresh()
-				l, err := Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now, Snapshots: &other.how}, folds...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				l = must.Get(Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now, Snapshots: &other.how}, folds...))(t)
 				synctest.Wait()
 				if n := k.reads(); n != 12 || l.Last() != 12 {
 					t.Errorf("%d events were read, the last is %d", n, l.Last())
@@ -215,12 +206,9 @@ func TestSnapshotsFail(t *testing.T) {
 		l.Close()
 
 		k.fail = nil
-		l, err := Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now, Snapshots: &Snapshots{
+		l = must.Get(Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now, Snapshots: &Snapshots{
 			Program: "p", Every: 5, Fresh: func() []event.Fold { return []event.Fold{hearing{func() {}}} },
-		}}, hearing{func() {}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}, hearing{func() {}}))(t)
 		appended(t, l, 6)
 		synctest.Wait()
 		l.Close()
@@ -242,7 +230,6 @@ type hearing struct{ hear func() }
 
 func (h hearing) Apply(event.Event) { h.hear() }
 
-// Root implements Rooted.
 func (h hearing) Root() any { return &h }
 
 // What is shown, and what readers get, does not depend on a snapshot.
@@ -259,9 +246,7 @@ func TestEventsAfterASnapshot(t *testing.T) {
 		l.EndReaders(true)
 		var got []int64
 		for e, err := range events {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got = append(got, e.Seq)
 		}
 		if !slices.Equal(got, []int64{3, 4, 5, 6, 7, 8}) {
@@ -286,21 +271,14 @@ func TestASnapshotIsNotCopiedAsItGrows(t *testing.T) {
 	for _, events := range []int{10, 40, 100} {
 		k := &keeping{Store: memory.New(time.Now)}
 		how := Snapshots{Program: "p", Fresh: func() []event.Fold { return []event.Fold{&lines{}} }}
-		l, err := Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now}, &lines{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Open(t.Context(), Config{Store: k, Session: "s", Now: time.Now}, &lines{}))(t)
 		appended(t, l, events)
 		s := newSnapshots(Config{Store: k, Session: "s", Snapshots: &how})
-		if _, err := s.take(int64(events)); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(s.take(int64(events)))
 		appended(t, l, 1)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := s.take(int64(events) + 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(s.take(int64(events) + 1))
 		runtime.ReadMemStats(&after)
 		// The state that is read, what is written of it and a quarter, and the store's copy;
 		// the race detector has the second twice. Copied as it grows it would be 7 times.
@@ -333,9 +311,7 @@ func TestFoldTo(t *testing.T) {
 	} {
 		k.reads()
 		f := &seen{}
-		if err := FoldTo(t.Context(), k, "s", c.until, how, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, FoldTo(t.Context(), k, "s", c.until, how, f))
 		if got, want := int64(len(f.kinds)), min(c.until, 50); got != want {
 			t.Errorf("%s: %d events are folded, want %d", c.name, got, want)
 		}

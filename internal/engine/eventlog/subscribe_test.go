@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 10.4: a reader that falls behind until its queue is given up, and that
@@ -20,9 +21,7 @@ func TestLaggingReader(t *testing.T) {
 	defer cancel()
 	tick := func(n int) {
 		for range n {
-			if err := s.Append(ctx, event.Draft{Body: event.Ticked{}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Append(ctx, event.Draft{Body: event.Ticked{}}))
 		}
 	}
 	tick(20)
@@ -31,9 +30,7 @@ func TestLaggingReader(t *testing.T) {
 	tick(5) // queued, and in the log that is read first
 	last, seen, pieces := begin, 0, map[string]bool{}
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if d, ok := e.Body.(event.TextDelta); ok {
 			if pieces[d.Text] {
 				t.Errorf("%q is shown twice", d.Text)
@@ -74,15 +71,11 @@ func TestSlowReaderIsBounded(t *testing.T) {
 	for range 400 {
 		s.Publish(event.OutputDelta{Call: "c", Text: piece})
 	}
-	if err := s.Append(t.Context(), event.Draft{Body: event.Ticked{}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Append(t.Context(), event.Draft{Body: event.Ticked{}}))
 	s.EndReaders(true)
 	shown, stored := 0, 0
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if d, ok := e.Body.(event.OutputDelta); ok {
 			shown += len(d.Text)
 		} else {
@@ -129,19 +122,14 @@ func TestEarlyReader(t *testing.T) {
 			st := &reads{Store: memory.New(time.Now)}
 			tick := func(l *Log, n int) {
 				for range n {
-					if err := l.Append(t.Context(), event.Draft{Body: event.Ticked{}}); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, l.Append(t.Context(), event.Draft{Body: event.Ticked{}}))
 				}
 			}
 			tick(opened(t, st), c.before)
 			l := opened(t, st)
 			tick(l, c.since)
 			if c.mirrored {
-				es, err := st.Append(t.Context(), "s", l.Last(), event.Draft{Body: event.Ticked{}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				es := must.Get(st.Append(t.Context(), "s", l.Last(), event.Draft{Body: event.Ticked{}}))(t)
 				l.Mirror(es[0])
 			}
 			st.n = 0
@@ -161,5 +149,49 @@ func TestEarlyReader(t *testing.T) {
 				t.Errorf("the last is %d of %d, the store was read %d times", last, l.Last(), st.n)
 			}
 		})
+	}
+}
+
+// SPEC 19.3: what bounds a reader is what it has not read yet: who reads along misses
+// nothing, however much is printed in all.
+func TestReaderThatReadsAlong(t *testing.T) {
+	s := opened(t, memory.New(time.Now))
+	piece := strings.Repeat("x", 60<<10) + "\n"
+	const all = 3 * maxPieces / (60 << 10)
+	n := 0
+	events := s.Events(t.Context(), s.Last())
+	s.Publish(event.OutputDelta{Call: "c", Text: piece})
+	for _, err := range events {
+		must.Do(t, err)
+		if n++; n == all {
+			break
+		}
+		s.Publish(event.OutputDelta{Call: "c", Text: piece})
+		if n > 1 && n%10 == 0 {
+			s.EndReaders(false) // it wakes one that waits for what was dropped
+		}
+	}
+	if n != all {
+		t.Errorf("%d pieces of %d", n, all)
+	}
+}
+
+// SPEC 10.4: a piece of something that the reader got from the log whole is not shown
+// after it.
+func TestPiecesBeforeTheWhole(t *testing.T) {
+	s := opened(t, memory.New(time.Now))
+	tick := event.Draft{Body: event.Ticked{}}
+	must.Do(t, s.Append(t.Context(), tick))
+	s.early.drop()
+	events := s.Events(t.Context(), 0) // which begins with the log
+	s.Publish(event.TextDelta{Text: "a piece"})
+	if err := s.Append(t.Context(), tick); err != nil { // the whole: read with the log
+		t.Fatal(err)
+	}
+	s.EndReaders(true)
+	for e, err := range events {
+		if err != nil || e.Seq == 0 {
+			t.Errorf("%+v, %v", e, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -56,10 +57,7 @@ func TestAsync(t *testing.T) {
 			s, recorded := slow{rules, make(chan hook.Ran)}, make(log, 10)
 			h := hooks.New(hooks.Config{Runner: s, Dir: t.TempDir(), Source: "startup", Mode: func() permission.Mode { return permission.Ask4All }, Log: recorded})
 			prompt := func() (texts string) {
-				ds, err := h.Prompt(t.Context(), "go")
-				if err != nil {
-					t.Fatal(err)
-				}
+				ds := must.Get(h.Prompt(t.Context(), "go"))(t)
 				for _, d := range ds {
 					texts += d.Body.(event.Noted).Text
 				}

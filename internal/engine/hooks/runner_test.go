@@ -14,6 +14,7 @@ import (
 
 	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
@@ -21,10 +22,7 @@ import (
 // SPEC 17.3, 16.13: hooks of one point run beside each other; one that hangs,
 // floods, or leaves a process behind holds nothing up and leaves nothing.
 func TestRun(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	starter := shell.NewStarter(shell.StarterOptions{})
 	t.Cleanup(func() { _ = starter.Close() })
 	h := hookrun.New(nil, hookrun.Options{Dir: dir, Start: starter, Confine: func(r hook.Rule) process.Confine {
@@ -72,10 +70,7 @@ func TestRun(t *testing.T) {
 	if string(ran[4].Out) != "left\n" || ran[4].Failed != "" {
 		t.Errorf("a daemon: %+v", ran[4])
 	}
-	pid, err := os.ReadFile(filepath.Join(dir, "daemon"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := must.Get(os.ReadFile(filepath.Join(dir, "daemon")))(t)
 	if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err != nil || syscall.Kill(n, 0) == nil && !zombie(n) {
 		t.Errorf("it is still there: %d %v", n, err)
 	}

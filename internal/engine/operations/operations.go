@@ -42,16 +42,16 @@ type Prompt struct {
 
 // Fold holds which turn or operation is open. The zero value is ready.
 type Fold struct {
-	began int64 // the sequence number of the newest prompt or operation
-	turn  bool
-	op    event.OpName
+	began    int64 // the sequence number of the newest prompt or operation
+	prompted int64 // of the newest prompt
+	turn     bool
+	op       event.OpName
 }
 
-// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
-		f.turn, f.began = true, e.Seq
+		f.turn, f.began, f.prompted = true, e.Seq, e.Seq
 	case event.OpStarted:
 		f.op, f.began = b.Op, e.Seq
 	case event.OpDone:
@@ -375,15 +375,6 @@ func (o *Operations) InterruptRun(cause int64, by string) {
 	}
 }
 
-// forgetPrompts drops the waiting prompts, except for those with an ID: their sender
-// takes them back with Withdraw, so that no text is lost in between. Callers hold mu.
-func (o *Operations) forgetPrompts() {
-	if o.closing {
-		o.queue = nil
-	}
-	o.queue = slices.DeleteFunc(o.queue, func(p Prompt) bool { return p.ID == "" })
-}
-
 // RecordAnytime records drafts at any time, also while an operation runs.
 func (o *Operations) RecordAnytime(ctx context.Context, ds ...event.Draft) (int64, error) {
 	if _, done, err := o.Exclusive(ctx, ""); err == nil {
@@ -417,23 +408,6 @@ func (o *Operations) Interrupted() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.running != nil && o.running.ctx.Err() != nil
-}
-
-// TakePrompts returns the waiting prompts and empties the queue.
-func (o *Operations) TakePrompts() []Prompt {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	waiting := o.queue
-	o.queue = nil
-	return waiting
-}
-
-// HasPrompt reports whether a prompt waits for the turn's end. Checks are then skipped,
-// so that the person need not wait for them.
-func (o *Operations) HasPrompt() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.queue) > 0
 }
 
 // QueueNote queues a note for the model's next request. If nothing runs, it returns
@@ -482,16 +456,4 @@ func (o *Operations) Busy() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.running != nil && !o.ending()
-}
-
-// Withdraw takes back a prompt that waits.
-func (o *Operations) Withdraw(id string) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	i := slices.IndexFunc(o.queue, func(p Prompt) bool { return id != "" && p.ID == id })
-	if i < 0 {
-		return fault.NewConfiguration("", "the prompt is no longer in the queue")
-	}
-	o.queue = slices.Delete(o.queue, i, i+1)
-	return nil
 }

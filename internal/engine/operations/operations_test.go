@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 )
@@ -34,10 +35,7 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, gate: make(chan struct{})}
 	fold := &Fold{}
-	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold))(t)
 	h.log = log
 	h.Operations = New(Config{Session: "s", Log: log, Fold: fold, CatchUp: func(context.Context) error { return nil }})
 	return h
@@ -63,9 +61,7 @@ func (h *house) turn(r *Run) {
 func (h *house) prompt(id string) *Run {
 	h.t.Helper()
 	r, err := h.Start(h.t.Context(), Prompt{ID: id, Drafts: []event.Draft{{Body: event.Prompted{ID: id}}}, Turn: h.turn}, "", h.turn)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, err)
 	return r
 }
 
@@ -75,9 +71,7 @@ func (h *house) events() string {
 	h.log.EndReaders(true)
 	var out []string
 	for e, err := range h.log.Events(h.t.Context(), 0) {
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.Do(h.t, err)
 		out = append(out, fmt.Sprintf("%d %s<%d", e.Seq, e.Body.Kind(), e.Cause))
 	}
 	return strings.Join(out, ", ")
@@ -121,10 +115,7 @@ func TestOneAtATime(t *testing.T) {
 func TestAPromptThatWaitsIsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		started, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "", "x runs", func(context.Context) error { <-h.gate; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		started := must.Get(h.Operate(t.Context(), event.OpStarted{Op: "x"}, "", "x runs", func(context.Context) error { <-h.gate; return nil }))(t)
 		if h.prompt("a") != nil || h.prompt("b") != nil {
 			t.Error("a prompt runs beside an operation")
 		}
@@ -209,10 +200,7 @@ func TestHowOperationsEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHouse(t)
 			ctx, cancel := context.WithCancel(t.Context())
-			started, err := h.Operate(ctx, event.OpStarted{Op: "x"}, "", "x runs", c.do)
-			if err != nil {
-				t.Fatal(err)
-			}
+			started := must.Get(h.Operate(ctx, event.OpStarted{Op: "x"}, "", "x runs", c.do))(t)
 			cancel() // whoever submitted it may go: it goes on
 			synctest.Wait()
 			if c.want == event.Cancelled {
@@ -283,9 +271,7 @@ func TestManyAtOnce(t *testing.T) {
 	var ids []string
 	open := false
 	for e, err := range h.log.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		switch b := e.Body.(type) {
 		case event.Prompted:
 			ids, open = append(ids, b.ID), true

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -30,7 +31,6 @@ type Gate struct {
 	missing map[*turn.Pending]string
 }
 
-// Check implements turn.Gate.
 func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 	g.allowed, g.missing = map[*turn.Pending]bool{}, map[*turn.Pending]string{}
 	g.places = map[*turn.Pending][]string{}
@@ -46,10 +46,10 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		p.Confine = d.Confine
 		switch d.Verdict {
 		case permission.Deny:
-			p.Refused = denial(p, d)
+			p.Refused = g.denial(p, d)
 		case permission.Ask:
 			if !g.Person {
-				p.Refused = denial(p, d)
+				p.Refused = g.denial(p, d)
 				continue
 			}
 			if g.Hooks != nil {
@@ -76,6 +76,9 @@ func (g *Gate) Check(ctx context.Context, step []*turn.Pending) error {
 		return nil
 	}
 	asks := g.questions(ctx, step, open)
+	if len(asks) == 0 {
+		return nil
+	}
 	asked := event.Asked{}
 	for _, c := range asks {
 		asked.Questions = append(asked.Questions, c.Question)
@@ -100,7 +103,7 @@ func (g *Gate) routed(ctx context.Context, p *turn.Pending, d permission.Decisio
 		g.missing[p] = d.MissingRight
 	case d.Explicit:
 		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
-		d.Reason += ". Do not try it another way; say what you would change"
+		d.Instead = "Say what you would change"
 	case d.By == "route":
 		if err := g.GrantRight(ctx, d.MissingRight, "model asked", p.Title()); err != nil {
 			return d, err
@@ -169,7 +172,7 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	case d.Verdict == permission.Allow:
 		return nil
 	case checkOf(p) != nil && !g.allowed[p]:
-		return denial(p, d)
+		return g.denial(p, d)
 	case d.Verdict == permission.Deny:
 		return p.Deny(d.Reason, event.BlockedBy(d.By))
 	case !g.allowed[p]:
@@ -198,33 +201,35 @@ func places(f tool.Footprint) []string {
 	return out
 }
 
-// denial refuses a call that is denied, or that would need consent without a person.
-func denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
+// denial refuses a call that is denied, or that would need consent without a person. Who is
+// there chooses another mode, and needs no flag of a run.
+func (g *Gate) denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 	if checkOf(p) != nil {
 		return checkDenied(d)
 	}
-	if d.Verdict == permission.Ask {
-		return p.Deny(nobodyToAsk(d), event.ByNobody)
+	why, by := d.Reason, event.BlockedBy(d.By)
+	var advice []string // for the model only
+	if d.Instead != "" {
+		advice = append(advice, "Do not try it another way", d.Instead)
 	}
-	why := d.Reason
-	if d.Flag != "" {
+	if d.Verdict == permission.Ask {
+		why, by = why+"; nobody is there to allow it", event.ByNobody
+		if d.Instead == "" {
+			advice = append(advice, "Do not try it another way")
+		}
+		advice = append(advice, "Else go on without it, and say at the end what was needed")
+	}
+	switch mode, ok := strings.CutPrefix(d.Flag, "--permission-mode "); {
+	case d.Flag == "":
+	case g.Person && ok:
+		mode, _, _ = strings.Cut(mode, " ")
+		why += "; the mode " + mode + " allows it (Shift+Tab, /mode " + mode + ")"
+	default:
 		why += "; a run with " + d.Flag + " may do it"
 	}
-	return p.Deny(why, event.BlockedBy(d.By))
-}
-
-// nobodyToAsk returns the reason why a call that needs consent is denied if no person is
-// there.
-func nobodyToAsk(d permission.Decision) string {
-	why := d.Reason + "; nobody is there to allow it. Do not try it another way. "
-	if d.Instead != "" {
-		why += d.Instead + ". "
-	}
-	why += "Else go on without it, and say at the end what was needed"
-	if d.Flag != "" {
-		why += ": to run pawl with " + d.Flag
-	}
-	return why
+	r := p.Deny(why, by)
+	r.Text = strings.Join(append([]string{r.Text}, advice...), ". ")
+	return r
 }
 
 // refusedByPerson is the refusal after a person's No. Without a reason, it ends the turn.

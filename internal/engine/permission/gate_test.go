@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -30,14 +31,9 @@ func TestOneQuestionForAStep(t *testing.T) {
 		{"a person", true, 2, [3]string{"", "The user did not allow it.", "Not allowed, it did not run: the rule"}, true},
 		{"nobody", false, 0, [3]string{"nobody is there to allow it", "nobody is there to allow it", "Not allowed, it did not run: the rule"}, false},
 	} {
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
 		policy := permission.New(permission.Config{Root: "/w"})
-		if err := policy.Add(permission.User, nil, nil, []string{"bash(make deny)"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, policy.Add(permission.User, nil, nil, []string{"bash(make deny)"}))
 		requests, questions := 0, 0
 		j := New(Config{
 			Rights:       &Rights{Log: log, Policy: policy},
@@ -58,9 +54,7 @@ func TestOneQuestionForAStep(t *testing.T) {
 				Tool: tool.Tool{Spec: llm.ToolSpec{Name: name}}, Footprint: tool.Footprint{Shell: "make " + name},
 			})
 		}
-		if err := j.Gate().Check(t.Context(), step); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.Gate().Check(t.Context(), step))
 		if questions != c.asked || requests > 1 {
 			t.Errorf("%s: %d questions in %d requests", c.name, questions, requests)
 		}
@@ -79,6 +73,30 @@ func TestOneQuestionForAStep(t *testing.T) {
 	}
 }
 
+// SPEC 4.15: what plan mode refuses names what allows it: the mode to whom chooses one, a flag
+// to a run.
+func TestBeyondPlan(t *testing.T) {
+	for _, c := range []struct {
+		person bool
+		want   string
+	}{
+		{true, "plan mode only reads, and it changes a; the mode accept-edits allows it (Shift+Tab, /mode accept-edits)"},
+		{false, "plan mode only reads, and it changes a; a run with --permission-mode accept-edits may do it"},
+	} {
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
+		p := &turn.Pending{Call: llm.Call{ID: "1", Name: "edit"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "edit"}}}
+		p.Footprint.Writes = []tool.Span{{Path: "a"}}
+		j := New(Config{
+			Rights: &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w", Mode: permission.Plan})}, Person: c.person,
+			Drafts: func() *changes.Drafts { return changes.NewDrafts(nil, false) },
+		})
+		must.Do(t, j.Gate().Check(t.Context(), []*turn.Pending{p}))
+		if p.Refused == nil || !strings.Contains(p.Refused.Text, c.want) {
+			t.Errorf("%+v, want %q", p.Refused, c.want)
+		}
+	}
+}
+
 // SPEC 16.13: what a server claims of a tool stands in the question about a call, and gives
 // no right: each call is asked about, and denied in plan mode and where nobody is there.
 func TestClaimIsOnlyShown(t *testing.T) {
@@ -89,10 +107,7 @@ func TestClaimIsOnlyShown(t *testing.T) {
 		person bool
 		asked  int
 	}{{"a person", permission.Ask4All, true, 1}, {"nobody", permission.Ask4All, false, 0}, {"plan mode", permission.Plan, true, 0}, {"edits are accepted", permission.AcceptEdits, true, 1}} {
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
 		var asked []event.Question
 		j := New(Config{
 			Rights:       &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w", Mode: c.mode})},
@@ -109,11 +124,42 @@ func TestClaimIsOnlyShown(t *testing.T) {
 			Call: llm.Call{ID: "1", Name: "mcp__s__t"},
 			Tool: tool.Tool{Spec: llm.ToolSpec{Name: "mcp__s__t"}, Facts: tool.Facts{Kind: tool.Exec, Claim: says}}, Footprint: tool.Footprint{Unknown: true},
 		}
-		if err := j.Gate().Check(t.Context(), []*turn.Pending{p}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.Gate().Check(t.Context(), []*turn.Pending{p}))
 		if p.Refused == nil || len(asked) != c.asked || c.asked == 1 && !strings.HasSuffix(asked[0].Reason, "; "+says) {
 			t.Errorf("%s: %+v, %+v", c.name, p.Refused, asked)
+		}
+	}
+}
+
+// SPEC 4.15: what may not be allowed for good is allowed for the session at most, whatever
+// a frontend answers.
+func TestAlwaysThatWasNotOffered(t *testing.T) {
+	for path, want := range map[string]event.Scope{"/srv/x/secrets.yaml": event.Session, "/srv/x/plain.txt": event.Always} {
+		store := memory.New(time.Now)
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "s", Now: time.Now}))(t)
+		j := New(Config{
+			Rights:       &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w"})},
+			Person:       true,
+			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
+			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
+			Mask:         func(s string) string { return s },
+			Ask: func(context.Context, event.Asked) (event.Answered, error) {
+				return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: event.Always}}}, nil
+			},
+		})
+		p := &turn.Pending{
+			Call: llm.Call{ID: "1", Name: "read"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "read"}},
+			Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}},
+		}
+		must.Do(t, j.Gate().Check(t.Context(), []*turn.Pending{p}))
+		var got event.Scope
+		for e, err := range store.Read(t.Context(), "s", 0) {
+			if g, ok := e.Body.(event.Granted); ok && err == nil {
+				got = g.Scope
+			}
+		}
+		if got != want || p.Refused != nil {
+			t.Errorf("%s is allowed for %q, want %q: %+v", path, got, want, p.Refused)
 		}
 	}
 }

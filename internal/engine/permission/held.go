@@ -3,6 +3,7 @@ package permission
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -130,20 +131,45 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	if r.Outcome != event.Failed || r.Records != nil {
 		return nil
 	}
-	var ds []event.Draft
-	for _, o := range unmet {
-		reason := "it wanted to " + o.String() + ", and nobody is there to allow it"
-		if o.Act == process.ActLose {
-			reason += "; kept.session_mb and kept.file_mb of the configuration set how much is kept"
-		} else if flag := o.Flag(); flag != "" {
-			reason += "; a run with " + flag + " may do it"
-		}
-		ds = append(ds, event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: reason, By: event.ByNobody}})
-	}
-	if len(ds) == 0 {
+	if len(unmet) == 0 {
 		return nil
 	}
-	return g.Log.Append(context.WithoutCancel(ctx), ds...)
+	return g.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: lacked(unmet), By: event.ByNobody}})
+}
+
+// lackedShown is how many openings a report of one command names.
+const lackedShown = 3
+
+// lacked describes what a command wanted and nobody was there to allow, with the flags that
+// allow it. A folder stands for those in it.
+func lacked(all []permission.Opening) string {
+	within := func(o permission.Opening) bool {
+		return slices.ContainsFunc(all, func(other permission.Opening) bool {
+			return other != o && other.Act == o.Act && strings.HasPrefix(o.Opens, strings.TrimSuffix(other.Opens, "/")+"/")
+		})
+	}
+	var wanted, flags []string
+	end := ""
+	for _, o := range all {
+		if within(o) {
+			continue
+		}
+		wanted = append(wanted, o.String())
+		if flag := o.Flag(); flag != "" && len(wanted) <= lackedShown && !slices.Contains(flags, flag) {
+			flags = append(flags, flag)
+		}
+		if o.Act == process.ActLose {
+			end = "; kept.session_mb and kept.file_mb of the configuration set how much is kept"
+		}
+	}
+	more := ""
+	if n := len(wanted) - lackedShown; n > 0 {
+		wanted, more = wanted[:lackedShown], fmt.Sprintf(", and %d more", n)
+	}
+	if len(flags) > 0 {
+		end += "; a run with " + strings.Join(flags, " ") + " may do it"
+	}
+	return "it wanted to " + strings.Join(wanted, ", ") + more + ", and nobody is there to allow it" + end
 }
 
 // held returns the policy's decision about an access. A path that leads elsewhere than its
@@ -167,14 +193,14 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 // askHeld asks the person, and records a yes that holds for longer than this command.
 func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
 	q := event.Question{
-		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Pattern: o.Rule, Always: o.Always,
+		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Wants: o.String(), Pattern: o.Rule, Always: o.Always,
 		Reason: "it waits", Preview: p.Footprint.Shell,
 	}
 	switch {
 	case o.Act == permission.ActPerson:
-		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; no file was changed yet, and the command begins again"
+		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; the command starts again, and has changed no file yet"
 	case r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange:
-		q.Reason += "; first " + g.named(r.What)
+		q.Reason += "; first: " + g.named(r.What)
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
 	if err != nil || ctx.Err() != nil {

@@ -27,7 +27,10 @@ type question struct {
 	decision permission.Decision
 }
 
-// questions returns the questions about the calls of a step that need consent, in order.
+// questions returns the questions about the calls of a step that need consent, in order. An
+// edit of which it is known that it fails is refused without one, where the mode for edits
+// would let it run and fail: the person has nothing to decide, and the reason shows the model
+// only what that mode would (SPEC 4.3).
 func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*turn.Pending]permission.Decision) []question {
 	drafts := g.Drafts()
 	var out []question
@@ -37,9 +40,13 @@ func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*tu
 		if p.Refused != nil {
 			continue
 		}
-		text, counts := drafts.Preview(ctx, p, previewLimit)
+		text, counts, fails := drafts.Preview(ctx, p, previewLimit)
 		if d, ok := open[p]; ok {
 			left--
+			if fails != nil && !unknown && !d.Explicit && g.allowedAsEdit(ctx, p) {
+				p.Refused = fails
+				continue
+			}
 			out = g.addTo(out, question{g.question(ctx, p, d, text, counts, unknown), []*turn.Pending{p}, d})
 		}
 		unknown = unknown || p.Footprint.Unknown

@@ -83,7 +83,6 @@ func (r *Rights) Child(readOnly bool) *permission.Policy {
 // allowed in the parent since the child began, or which mode they chose there.
 type Inherited struct{ Rights *Rights }
 
-// Check implements turn.Gate.
 func (i Inherited) Check(ctx context.Context, _ []*turn.Pending) error {
 	return i.Rights.inherit(ctx)
 }

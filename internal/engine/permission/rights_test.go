@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -23,10 +24,7 @@ func newFamily(t *testing.T) *family {
 	t.Helper()
 	f := &family{}
 	of := func(id string, p *permission.Policy, up *Rights, readOnly bool) *Rights {
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: id, Now: time.Now}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: id, Now: time.Now}, p))(t)
 		return &Rights{
 			Log: log, Policy: p, Parent: up, ReadOnly: readOnly,
 			Keep: func(rule string) error { f.kept = append(f.kept, id+" "+rule); return nil },
@@ -55,15 +53,11 @@ func TestRightsNarrow(t *testing.T) {
 	build := permission.Call{Tool: "bash", Family: "bash", Footprint: tool.Footprint{Shell: "make thing", Unknown: true}}
 	tell := func(r *Rights, b event.Body) {
 		t.Helper()
-		if err := r.Log.Append(t.Context(), event.Draft{Body: b}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Log.Append(t.Context(), event.Draft{Body: b}))
 	}
 	step := func() {
 		t.Helper()
-		if err := (Inherited{f.low}).Check(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (Inherited{f.low}).Check(t.Context(), nil))
 	}
 	for _, c := range []struct {
 		what string
@@ -76,9 +70,7 @@ func TestRightsNarrow(t *testing.T) {
 		{"back again", func() { tell(f.top, event.ModeSet{Mode: "accept-edits"}); step() }, edit, fmt.Sprint(permission.Allow, permission.Allow, permission.Deny)},
 		{"a wider mode only below", func() { tell(f.mid, event.ModeSet{Mode: "yolo"}) }, build, fmt.Sprint(permission.Ask, permission.Ask, permission.Deny)},
 		{"a yes below reaches those above", func() {
-			if err := f.mid.Grant(t.Context(), "bash(make thing)", event.Always); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.mid.Grant(t.Context(), "bash(make thing)", event.Always))
 		}, build, fmt.Sprint(permission.Allow, permission.Allow, permission.Deny)},
 	} {
 		c.do()
@@ -101,13 +93,9 @@ func TestRightsNarrow(t *testing.T) {
 // SPEC 14.1: what a child inherits is recorded once.
 func TestInheritedOnce(t *testing.T) {
 	f := newFamily(t)
-	if err := f.top.Grant(t.Context(), "bash(make thing)", event.Session); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.top.Grant(t.Context(), "bash(make thing)", event.Session))
 	for range 3 {
-		if err := (Inherited{f.low}).Check(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (Inherited{f.low}).Check(t.Context(), nil))
 	}
 	if f.mid.Log.Last() != 1 || f.low.Log.Last() != 1 {
 		t.Errorf("%d and %d events", f.mid.Log.Last(), f.low.Log.Last())

@@ -71,7 +71,6 @@ type Result struct {
 // Differs reports whether anything differs.
 func (r Result) Differs() bool { return r.Head+r.Size+r.Talk != "" }
 
-// New returns a playing of a recording.
 func New(r *Recording) *Play {
 	return &Play{rec: r, result: Result{Recorded: len(r.sent), Cut: r.Cut}}
 }
@@ -227,13 +226,10 @@ type encodedPlayer struct {
 	codec llm.Codec
 }
 
-// Codec implements llm.Encoded.
 func (m encodedPlayer) Codec() llm.Codec { return m.codec }
 
-// Info implements llm.Model.
 func (m player) Info() llm.Info { return m.p.info }
 
-// Stream implements llm.Model.
 func (m player) Stream(ctx context.Context, q *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		reply, joins, err := m.p.answer(q)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/playback"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
@@ -35,9 +35,7 @@ func scripted(turns ...llmtest.Turn) llmtest.Scripted {
 func record(t *testing.T, m llm.Model, change func(*session.Config), opened **session.Session, prompts ...session.Prompt) []event.Event {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")
 	cfg := sessiontest.Config(t, dir, m, nil)
 	cfg.System = "You are a coding agent."
 	if change != nil {
@@ -48,9 +46,7 @@ func record(t *testing.T, m llm.Model, change func(*session.Config), opened **se
 		*opened = s
 	}
 	for _, p := range prompts {
-		if _, err := s.RunPrompt(t.Context(), p, session.Observer{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(s.RunPrompt(t.Context(), p, session.Observer{}))
 	}
 	return events(t, cfg.Store)
 }
@@ -58,9 +54,7 @@ func record(t *testing.T, m llm.Model, change func(*session.Config), opened **se
 func events(t *testing.T, st event.Store) (out []event.Event) {
 	t.Helper()
 	for e, err := range st.Read(t.Context(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out = append(out, e)
 	}
 	return out
@@ -79,10 +73,7 @@ func seq(es []event.Event) iter.Seq2[event.Event, error] {
 // play plays events in a session in another folder, where no file is as it was.
 func play(t *testing.T, es []event.Event, change func(*session.Config)) playback.Result {
 	t.Helper()
-	rec, err := playback.Read(seq(es))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := must.Get(playback.Read(seq(es)))(t)
 	p := playback.New(rec)
 	cfg := sessiontest.Config(t, t.TempDir(), scripted(), nil)
 	cfg.System = "You are a coding agent."
@@ -91,10 +82,7 @@ func play(t *testing.T, es []event.Event, change func(*session.Config)) playback
 	}
 	cfg.Store = memory.New(time.Now)
 	p.Configure(&cfg)
-	r, err := p.Run(t.Context(), sessiontest.Open(t, cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(p.Run(t.Context(), sessiontest.Open(t, cfg)))(t)
 	return r
 }
 

@@ -129,7 +129,6 @@ func (r *Recording) Person(asks string) bool {
 // outside offers the tools of other programs that the session had.
 type outside tool.Set
 
-// Offer implements session.Outside.
 func (o outside) Offer(context.Context, llm.Info, bool) (tool.Set, []string) {
 	return tool.Set(o), nil
 }

@@ -34,6 +34,8 @@ type Facts struct {
 	// changed files.
 	Checks []string
 	Run    bool
+	// Lacking are checks of the project that cannot run on this machine, each with why.
+	Lacking []string
 	// Person: somebody is there to answer.
 	Person bool
 	// Confined: what commands may touch is confined, and $TMPDIR is theirs. Scratch: so are
@@ -47,13 +49,15 @@ const (
 	languages = "Languages, by files"
 	servers   = "Language servers"
 	checks    = "Checks of the project"
-	byThem    = "; they run by themselves after your last change"
+	lacking   = "Checks that cannot run here"
+	byThem    = "; pawl runs them when you end your turn, and compares with what failed before"
+	onlyParts = ": run only the tests of what you change"
 )
 
 // Recall sets what the system prompt of an earlier session says of the repository and of its
 // programs, which differs from day to day.
 func (f *Facts) Recall(system string) {
-	f.Git, f.Languages, f.Servers, f.Checks, f.Run = "", nil, nil, nil, false
+	f.Git, f.Languages, f.Servers, f.Checks, f.Lacking, f.Run = "", nil, nil, nil, nil, false
 	for l := range strings.Lines(system) {
 		name, text, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(l, "\n"), "- "), ": ")
 		switch name {
@@ -63,9 +67,11 @@ func (f *Facts) Recall(system string) {
 			f.Languages = strings.Split(text, ", ")
 		case servers:
 			f.Servers = strings.Split(text, ", ")
+		case lacking:
+			f.Lacking = strings.Split(text, "; ")
 		case checks:
 			text, _, _ = strings.Cut(text, "`;")
-			f.Checks, f.Run = strings.Split(strings.Trim(text, "`"), "`, `"), strings.HasSuffix(l, byThem+"\n")
+			f.Checks, f.Run = strings.Split(strings.Trim(text, "`"), "`, `"), strings.Contains(l, byThem)
 		}
 	}
 }
@@ -86,12 +92,13 @@ func System(f Facts) string {
 	if len(f.Checks) > 0 {
 		text := "`" + strings.Join(f.Checks, "`, `") + "`"
 		if f.Run {
-			text += byThem
+			text += byThem + onlyParts
 		} else {
 			text += "; nobody runs them but you"
 		}
 		line(checks, text)
 	}
+	line(lacking, strings.Join(f.Lacking, "; "))
 	fmt.Fprintf(&b, "- System: %s, shell: %s, date: %s\n- Permission mode: %s: %s\n", f.OS, f.Shell, f.Date, f.Mode, f.Mode.Told())
 	if f.Confined {
 		b.WriteString(closed(f))
@@ -121,11 +128,11 @@ func ForAgent(of string, readOnly bool) string {
 
 // closed says what the sandbox keeps from commands, and the way there is.
 func closed(f Facts) string {
-	out := "- Commands: scratch files go to $TMPDIR, not /tmp."
+	out := "- Commands may create scratch files in $TMPDIR, not in /tmp."
 	if f.Scratch {
-		out = "- Commands: new files in /tmp and $TMPDIR are yours (what is to be run goes to $TMPDIR)."
+		out = "- Commands may create files in /tmp and $TMPDIR, and run what they create in $TMPDIR."
 	}
-	out += " Closed are keys and agents, files elsewhere but for toolchains and libraries, and the network but for granted hosts.\n"
+	out += " They can read the workspace, toolchains and libraries; not keys, key agents, other files, or hosts that were not granted.\n"
 	if f.Person {
 		out += "- A command that needs the user's keys (push over ssh, signing, gh, docker) is offered to them: run it as a call of its own. Where a registry wants a key, say \"needs\": [\"unconfined\"].\n"
 	}

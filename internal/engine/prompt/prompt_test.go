@@ -12,7 +12,7 @@ import (
 func TestSystem(t *testing.T) {
 	for name, f := range map[string]Facts{
 		"person":   {Dir: "/home/ada/engine", OS: "linux", Shell: "bash", Git: `branch main, 3 files changed; last commits: "1fb08337 lexer: count tabs"`, Languages: []string{"Go (412)", "shell (3)"}, Servers: []string{"gopls"}, Checks: []string{"go vet ./...", "go test ./..."}, Run: true, Date: "2026-11-21", Mode: "ask", Person: true, Confined: true, Scratch: true},
-		"headless": {Dir: "/srv/app", OS: "darwin", Shell: "sh", Date: "2026-11-21", Mode: "accept-edits", Checks: []string{"make check"}},
+		"headless": {Dir: "/srv/app", OS: "darwin", Shell: "sh", Date: "2026-11-21", Mode: "accept-edits", Checks: []string{"make check"}, Lacking: []string{"`npm test`: jest is not installed (there is no node_modules)", "`npm run lint`: eslint is not installed"}},
 	} {
 		got, path := System(f), "testdata/"+name+".golden"
 		golden.File(t, path, got)
@@ -53,6 +53,7 @@ func TestRecall(t *testing.T) {
 		{Dir: "/w", Git: `branch a: b; last commits: ["1 - Git: x"]`, Languages: []string{"Go (4)", "C++ (1)"}, Servers: []string{"gopls", "clangd"}},
 		{Dir: "/w", Git: "a repository", Checks: []string{"go test ./..."}},
 		{Dir: "/w", Checks: []string{"npm test", "sh -c 'a; b'"}, Run: true},
+		{Dir: "/w", Lacking: []string{"`npm test`: jest is not installed", "`npm run lint`: eslint is not installed"}},
 	} {
 		now := Facts{Dir: "/w", Git: "branch main", Checks: []string{"make"}, Servers: []string{"pyright"}}
 		if now.Recall(System(was)); !reflect.DeepEqual(now, was) {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -77,9 +78,7 @@ func TestAQuestionReachesThePerson(t *testing.T) {
 		if shown != "plan: explore: which?" {
 			t.Errorf("%q", shown)
 		}
-		if err := q.Answer(event.Answered{ID: top.last(), Text: "this"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Answer(event.Answered{ID: top.last(), Text: "this"}))
 		if a := <-done; a.Text != "this" || a.ID != low.last() {
 			t.Errorf("%+v", a)
 		}

@@ -29,7 +29,6 @@ type Fold struct {
 	current event.Routed     // of the turn since a person last began one
 }
 
-// Apply implements event.Fold.
 func (r *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:

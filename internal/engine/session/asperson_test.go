@@ -3,7 +3,6 @@ package session_test
 import (
 	"cmp"
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -88,16 +88,12 @@ func TestHeldForThePerson(t *testing.T) {
 				starter := shell.NewStarter(shell.StarterOptions{Confiner: c.needs})
 				sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
 				t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
-				if err := os.WriteFile(filepath.Join(cfg.Dir, "a"), []byte("test -z \"$CONFINED\" || exec sleep 1000"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Write(t, filepath.Join(cfg.Dir, "a"), "test -z \"$CONFINED\" || exec sleep 1000")
 				cfg.Shell, cfg.Person = sh, !c.headless
 				cfg.Tools = append(cfg.Tools, tools.BashOutput())
 				cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 				if c.deny != "" {
-					if err := cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}))
 				}
 			})
 			asked := 0
@@ -110,7 +106,7 @@ func TestHeldForThePerson(t *testing.T) {
 					t.Fatalf("asked too often: %+v", a)
 				}
 				q := a.Questions[0]
-				if q.Title != title || q.Reason != cmp.Or(c.needs[0].Program, "it")+" needs "+c.needs[0].What+", with which it acts as you; no file was changed yet, and the command begins again" || (q.Pattern == "") != (c.name == "reading") {
+				if q.Title != title || q.Reason != cmp.Or(c.needs[0].Program, "it")+" needs "+c.needs[0].What+", with which it acts as you; the command starts again, and has changed no file yet" || (q.Pattern == "") != (c.name == "reading") {
 					t.Errorf("%+v", q)
 				}
 				asked++
@@ -127,6 +123,9 @@ func TestHeldForThePerson(t *testing.T) {
 					last = d.Result.Text
 				default:
 					exits += string(rune('0' + *d.Exit))
+				}
+				if d.Untouched { // no sandbox saw what it did as the person
+					t.Errorf("%s counts as seen to change nothing", d.Command)
 				}
 			}
 			if asked != len(c.answers) || exits != c.exits || !strings.Contains(last, c.last) {

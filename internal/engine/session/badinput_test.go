@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,29 +18,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
-
-// filling is a store whose disk is full from the nth append on.
-type filling struct {
-	event.Store
-	mu   sync.Mutex
-	left int
-}
-
-func (f *filling) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.left--; f.left < 0 {
-		return nil, &fault.Error{
-			Category: fault.Configuration, Kind: store.ErrFull, Retryable: true,
-			Message: "append to the log: no space left", Hint: "free some space",
-		}
-	}
-	return f.Store.Append(ctx, id, after, ds...)
-}
 
 // SPEC 4.8, 10.4: wherever the log stops taking events, the turn ends with one
 // clear error, nothing ran whose start was not stored, and what was stored can
@@ -53,12 +36,10 @@ func TestFullDisk(t *testing.T) {
 			llmtest.Use("bash", `{"command":"echo x > c.txt"}`),
 		)
 		under := memory.New(time.Now)
-		full := &filling{Store: under, left: 1 << 30}
+		full := sessiontest.Fill(under, 1<<30)
 		r := newRig(t, "yolo", m, func(c *session.Config) { c.Store = full })
 		r.store = under
-		full.mu.Lock()
-		full.left = n
-		full.mu.Unlock()
+		full.Leave(n)
 		ended := followToTheEnd(t, r, n)
 		all := stored(t, under, "s1")
 		started := map[string]bool{}
@@ -101,9 +82,7 @@ func followToTheEnd(t *testing.T, r *rig, n int) (ended bool) {
 		return false
 	}
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, ok := e.Body.(event.Ended); ok {
 			return true
 		}
@@ -117,23 +96,17 @@ func TestReaderFarBehind(t *testing.T) {
 	r := newRig(t, "ask", llmtest.New())
 	events := r.Events(t.Context(), 0)
 	for range 9000 { // more than a reader's queue takes
-		if _, err := r.Submit(t.Context(), session.SetMode{Mode: "ask"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(r.Submit(t.Context(), session.SetMode{Mode: "ask"}))
 	}
 	last := int64(0)
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if e.Seq != last+1 {
 			t.Fatalf("event %d after %d", e.Seq, last)
 		}
 		if last = e.Seq; last == 2 { // it is reading, and falls behind again
 			for range 9000 {
-				if _, err := r.Submit(t.Context(), session.SetMode{Mode: "plan"}); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(r.Submit(t.Context(), session.SetMode{Mode: "plan"}))
 			}
 		}
 		if last == r.View().Last() {
@@ -148,9 +121,7 @@ func TestPromptWhileClosing(t *testing.T) {
 	for range 50 {
 		r := newRig(t, "ask", llmtest.New())
 		go func() { _, _ = r.Submit(context.Background(), session.Prompt{Text: "go"}) }()
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Close())
 		all := stored(t, r.store, "s1")
 		if p, e := find[event.Prompted](all), find[event.Ended](all); len(p) != len(e) {
 			t.Fatalf("%d prompts, %d ends", len(p), len(e))
@@ -272,13 +243,9 @@ func TestOddFiles(t *testing.T) {
 	r.put("bin", binary)
 	r.put("latin.txt", latin)
 	outside := filepath.Join(t.TempDir(), "secret.txt")
-	if err := os.WriteFile(outside, []byte("theirs"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, outside, "theirs")
 	for name, to := range map[string]string{"loop": "pool", "pool": "loop", "away": outside} {
-		if err := os.Symlink(to, filepath.Join(r.dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(r.dir, name)))
 	}
 	stop := grow(t, filepath.Join(r.dir, "grows.txt"))
 	es := r.run("look at all of it", nil)
@@ -316,10 +283,7 @@ func TestOddFiles(t *testing.T) {
 // grow appends to a file until it is told to stop.
 func grow(t *testing.T, path string) (stop func()) {
 	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -341,9 +305,7 @@ func grow(t *testing.T, path string) (stop func()) {
 // not be read: neither outside the workspace nor where a rule denies it.
 func TestRefusalShowsNoSecret(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.txt")
-	if err := os.WriteFile(outside, []byte("theirs\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, outside, "theirs\n")
 	write := func(p string) llmtest.Turn {
 		return llmtest.Use("write", args(map[string]string{"path": p, "content": "x"}))
 	}
@@ -352,14 +314,10 @@ func TestRefusalShowsNoSecret(t *testing.T) {
 			llmtest.Use("edit", args(map[string]string{"path": outside, "old": "nothing", "new": "x"})))
 		r := newRig(t, "accept-edits", m, func(c *session.Config) {
 			c.Person = person
-			if err := c.Permission.Add(permission.User, nil, nil, []string{"read(denied.txt)"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Permission.Add(permission.User, nil, nil, []string{"read(denied.txt)"}))
 		})
 		r.put("denied.txt", "secret\n")
-		if err := os.Symlink(outside, filepath.Join(r.dir, "away")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(outside, filepath.Join(r.dir, "away")))
 		es := r.run("look", func(e event.Event) {
 			if q, ok := e.Body.(event.Asked); ok {
 				_, _ = r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: event.Once}}})
@@ -407,10 +365,8 @@ func TestInterruptLeavesNoProcess(t *testing.T) {
 	}
 	for _, name := range []string{"child", "parent"} {
 		var pid int
-		if _, err := fmt.Sscan(r.file(name), &pid); err != nil {
-			t.Fatal(err)
-		}
-		if alive(pid) {
+		must.Done(t)(fmt.Sscan(r.file(name), &pid))
+		if processtest.Alive(pid) {
 			t.Errorf("process %d (%s) is still there", pid, name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -23,16 +24,10 @@ import (
 func boundModel(t *testing.T, url, ref string) llm.Model {
 	t.Helper()
 	env := map[string]string{"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": url}
-	c, err := catalog.Resolve(catalog.Want{Flag: ref, Env: func(name string) string { return env[name] }, Config: catalog.Config{
+	c := must.Get(catalog.Resolve(catalog.Want{Flag: ref, Env: func(name string) string { return env[name] }, Config: catalog.Config{
 		Models: map[string]catalog.Override{ref: {Window: 24_000}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := c.Open(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
+	m := must.Get(c.Open(nil, nil))(t)
 	return m
 }
 
@@ -76,9 +71,7 @@ func TestBoundThinking(t *testing.T) {
 			r.cfg.Tools = tool.Set{looker(page)} // as after an update, or agents.depth: 0
 			r.open()
 			log = append(log, r.run("and the garden", nil)...)
-			if _, err := r.do(session.SetModel{Ref: "anthropic/claude-opus-5-5"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.do(session.SetModel{Ref: "anthropic/claude-opus-5-5"}))
 			log = append(log, r.run("and the cellar", nil)...)
 			for _, e := range find[event.Ended](log) {
 				if e.End != event.EndDone {

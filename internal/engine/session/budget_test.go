@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -192,9 +193,7 @@ func TestModelWithoutAPrice(t *testing.T) {
 	r = newRig(t, "ask", llmtest.New(), func(c *session.Config) {
 		c.OpenModel, c.Limits = open, budget.Limits{USD: 1, Assumed: true}
 	})
-	if _, err := r.do(session.SetModel{Ref: "local"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.SetModel{Ref: "local"}))
 	if end := find[event.Ended](r.run("go", nil))[0].End; end != event.EndDone {
 		t.Errorf("ended %s", end)
 	}
@@ -313,20 +312,13 @@ func TestParallelChildrenCanNotOverspend(t *testing.T) {
 			"agent", `{"n":1}`, "look", `{}`, "agent", `{"n":2}`, "look", `{}`, "look", `{}`, "agent", `{"n":3}`, "look", `{}`, "look", `{}`))
 		cfg := f.config("parent", m, tool.Set{look, agent})
 		cfg.Limits = budget.Limits{USD: limit, Requests: 400}
-		s, err := session.Open(t.Context(), cfg)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		s := must.Get(session.Open(t.Context(), cfg))(rt)
 		f.parent = s
 		defer s.Close()
 		events := s.Events(t.Context(), s.View().Last())
-		if _, err := s.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
-			rt.Fatal(err)
-		}
+		must.Done(rt)(s.Submit(t.Context(), session.Prompt{Text: "go"}))
 		for e, err := range events {
-			if err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, err)
 			if b, ok := e.Body.(event.Ended); ok {
 				if b.End == event.EndFailed {
 					rt.Fatalf("%+v", b.Error)

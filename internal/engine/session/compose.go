@@ -51,7 +51,7 @@ func compose(st *state) *Session {
 		Parent: cfg.child.rights, ReadOnly: agent != nil && agent.ReadOnly,
 	}
 	agents := children.New(children.Config{
-		Session: cfg.ID, Store: cfg.Store, Log: st.log, Fold: &st.childFold, Now: cfg.Now, NewID: cfg.NewID,
+		Session: cfg.ID, Store: cfg.Store, Log: st.log, Fold: &st.childFold, NewID: cfg.NewID,
 		Parent: &parent{state: st, ops: ops, questions: person, rights: rights, spending: account}, Turn: ops,
 	})
 	calls := &abilities{state: st, changes: recorder, children: agents, questions: person, side: beside, window: win}

@@ -27,6 +27,7 @@ type Config struct {
 	Store    event.Store
 	ID       string // of the session to open or make
 	Dir      string // the workspace's real path
+	Branch   string // the git branch that is checked out, for the log
 	Frontend string // which frontend, for the log
 	Version  string // pawl's version
 	// Program names this very program. Snapshots of the folds are kept for it
@@ -96,6 +97,8 @@ type Config struct {
 type Models struct {
 	// OpenModel opens another model by its reference, for SetModel.
 	OpenModel func(ref string) (llm.Model, error)
+	// SetEffort, if set, changes the reasoning effort of the models that are opened later.
+	SetEffort func(effort string)
 	// Fallback lists the models that continue, in this order, when the present
 	// one does not answer even after retries.
 	Fallback []string

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -73,9 +74,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, err := r.do(session.RunCommand{Command: "true"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.RunCommand{Command: "true"}))
 	ro, ws := process.Confine{}, process.Confine{Level: process.Workspace}
 	open := process.Confine{Level: process.Workspace, Writes: []string{outside}}
 	count := map[string]int{}

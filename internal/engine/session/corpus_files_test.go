@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -28,9 +29,7 @@ func read(t testing.TB, dir, name string) string {
 func TestCorpusFiles(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, "o"), []byte("a\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(outside, "o"), "a\n")
 	link := func(to, name string) func(string) error {
 		return func(dir string) error { return os.Symlink(to, filepath.Join(dir, name)) }
 	}
@@ -90,10 +89,7 @@ func TestCorpusFiles(t *testing.T) {
 			}
 			for name, want := range c.then {
 				if p, ok := strings.CutSuffix(name, " mode"); ok {
-					info, err := os.Lstat(filepath.Join(dir, p))
-					if err != nil {
-						t.Fatal(err)
-					}
+					info := must.Get(os.Lstat(filepath.Join(dir, p)))(t)
 					mode := uint32(info.Mode().Perm())
 					if info.Mode()&fs.ModeSetuid != 0 {
 						mode |= 0o4000
@@ -125,9 +121,7 @@ func TestCorpusFiles(t *testing.T) {
 func TestCorpusReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	ws, dir := folder(t, map[string]string{"d/f": "a\n"})
-	if err := os.Chmod(filepath.Join(dir, "d"), 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, "d"), 0o555))
 	defer os.Chmod(filepath.Join(dir, "d"), 0o755) //nolint:errcheck // so that it can be removed
 	r := change(t, ws, "edit", j{"path": "d/f", "old": "a", "new": "b"})
 	if os.Geteuid() == 0 {
@@ -146,9 +140,7 @@ func TestCorpusReadOnlyFolder(t *testing.T) {
 func TestCorpusHardLinks(t *testing.T) {
 	t.Parallel()
 	ws, dir := folder(t, map[string]string{"f": "a\n"})
-	if err := os.Link(filepath.Join(dir, "f"), filepath.Join(dir, "g")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(filepath.Join(dir, "f"), filepath.Join(dir, "g")))
 	if r := change(t, ws, "edit", edit("a", "b")); !r.Error || !strings.Contains(r.Text, "2 names (hard links)") || read(t, dir, "f") != "a\n" {
 		t.Errorf("%+v", r)
 	}
@@ -244,10 +236,7 @@ func TestNoLostUpdate(t *testing.T) {
 	var mu sync.Mutex
 	made := map[string]bool{}
 	for a := range agents {
-		ws, err := workspace.Open(dir, workspace.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ws := must.Get(workspace.Open(dir, workspace.Options{}))(t)
 		t.Cleanup(func() { _ = ws.Close() })
 		wg.Go(func() {
 			for n := range edits {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -27,10 +28,7 @@ var editTools = tool.Set{tools.Edit(), tools.MultiEdit(), tools.Write(), tools.A
 // change runs a call as the engine does: validated, measured, previewed, run.
 func change(t testing.TB, files tool.Files, name string, in any) tool.Result {
 	t.Helper()
-	raw, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(in))(t)
 	tl, _ := editTools.Find(name)
 	env := tool.Env{Files: files, Limit: 20_000}
 	if err := tl.Check(raw); err != nil {
@@ -48,20 +46,12 @@ func change(t testing.TB, files tool.Files, name string, in any) tool.Result {
 
 func folder(t testing.TB, files map[string]string) (*workspace.Workspace, string) {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	for name, text := range files {
 		p := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)))
 	}
-	ws, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := must.Get(workspace.Open(dir, workspace.Options{}))(t)
 	t.Cleanup(func() { _ = ws.Close() })
 	return ws, dir
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -36,7 +37,6 @@ type watcher struct {
 	stands  []tool.Diagnostic // errors of the newest contents
 }
 
-// Changed is part of tool.CodeWatch.
 func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diagnostic {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,17 +77,14 @@ func (w *watcher) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	return out
 }
 
-// Remaining is part of tool.CodeWatch.
 func (w *watcher) Remaining() []tool.Diagnostic {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.stands)
 }
 
-// Wait is part of tool.CodeWatch.
 func (w *watcher) Wait(context.Context) {}
 
-// Missing is part of tool.CodeWatch.
 func (w *watcher) Missing() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +93,6 @@ func (w *watcher) Missing() []string {
 	return out
 }
 
-// Rename is part of tool.Code.
 func (w *watcher) Rename(_ context.Context, at tool.CodeAt, name string) ([]tool.Write, error) {
 	if at.Symbol != "old" {
 		return nil, errors.New("no symbol " + at.Symbol)
@@ -113,12 +109,10 @@ func (w *watcher) Rename(_ context.Context, at tool.CodeAt, name string) ([]tool
 	return out, nil
 }
 
-// Definition is part of tool.Code.
 func (w *watcher) Definition(context.Context, tool.CodeAt) ([]tool.SymbolPosition, error) {
 	return []tool.SymbolPosition{{Path: "a.x", Line: 1, Column: 5}, {Path: ".env", Line: 1, Column: 1}, {Path: "/etc/hostname", Line: 1, Column: 1}, {Path: "a.x", Line: 99, Column: 1}}, nil
 }
 
-// References is part of tool.Code.
 func (w *watcher) References(context.Context, tool.CodeAt) ([]tool.SymbolPosition, error) {
 	var out []tool.SymbolPosition
 	for i := range 5000 {
@@ -127,28 +121,22 @@ func (w *watcher) References(context.Context, tool.CodeAt) ([]tool.SymbolPositio
 	return out, nil
 }
 
-// Hover is part of tool.Code.
 func (w *watcher) Hover(context.Context, tool.CodeAt) (string, error) { return "func old()", nil }
 
-// Complete is part of tool.Code.
 func (w *watcher) Complete(context.Context, tool.CodeAt, int) ([]tool.Completion, bool, error) {
 	return []tool.Completion{{Text: "old", Kind: "function", Detail: "func()"}}, true, nil
 }
 
-// Symbols is part of tool.Code.
 func (w *watcher) Symbols(context.Context, string, string) ([]tool.SymbolPosition, error) {
 	return []tool.SymbolPosition{{Path: "a.x", Line: 1, Name: "old", Kind: "function", In: "pkg"}}, nil
 }
 
-// Diagnostics is part of tool.Code.
 func (w *watcher) Diagnostics(context.Context, []string) ([]tool.Diagnostic, error) { return nil, nil }
 
-// Actions is part of tool.Code.
 func (w *watcher) Actions(context.Context, tool.CodeAt, int) ([]tool.CodeAction, error) {
 	return []tool.CodeAction{{Title: "Do it", Kind: "quickfix"}, {Title: "Not this", Disabled: "no"}}, nil
 }
 
-// Act is part of tool.Code.
 func (w *watcher) Act(ctx context.Context, at tool.CodeAt, _ int, _ string) ([]tool.Write, error) {
 	at.Symbol = "old"
 	return w.Rename(ctx, at, "acted")
@@ -353,9 +341,7 @@ func TestPlacesAreQuoted(t *testing.T) {
 
 func (r *rig) inFolder(name, text string) {
 	r.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(r.dir, name)), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.MkdirAll(filepath.Dir(filepath.Join(r.dir, name)), 0o755))
 	r.put(name, text)
 }
 

@@ -40,16 +40,16 @@ func (d *disk) snapshot() map[string]content { return maps.Clone(d.files) }
 // load reads what is on a real disk.
 func (d *disk) load() {
 	d.files = map[string]content{}
-	must(filepath.WalkDir(d.real.Root(), func(p string, e fs.DirEntry, err error) error {
+	orPanic(filepath.WalkDir(d.real.Root(), func(p string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(p)
-		must(err)
+		orPanic(err)
 		info, err := e.Info()
-		must(err)
+		orPanic(err)
 		rel, err := filepath.Rel(d.real.Root(), p)
-		must(err)
+		orPanic(err)
 		d.files[filepath.ToSlash(rel)] = content{string(data), uint32(info.Mode().Perm())}
 		return nil
 	}))
@@ -196,22 +196,22 @@ func (d *disk) put(p, data string) {
 	d.files[p] = f
 	if d.real != nil {
 		name := filepath.Join(d.real.Root(), p)
-		must(os.MkdirAll(filepath.Dir(name), 0o755))
-		must(os.WriteFile(name, []byte(data), 0o600))
-		must(os.Chmod(name, fs.FileMode(f.mode)))
+		orPanic(os.MkdirAll(filepath.Dir(name), 0o755))
+		orPanic(os.WriteFile(name, []byte(data), 0o600))
+		orPanic(os.Chmod(name, fs.FileMode(f.mode)))
 	}
 }
 
 func (d *disk) drop(p string) {
 	delete(d.files, p)
 	if d.real != nil {
-		must(os.Remove(filepath.Join(d.real.Root(), p)))
+		orPanic(os.Remove(filepath.Join(d.real.Root(), p)))
 	}
 }
 
 func (d *disk) chmod(p string, mode uint32) {
 	d.files[p] = content{d.files[p].data, mode}
 	if d.real != nil {
-		must(os.Chmod(filepath.Join(d.real.Root(), p), fs.FileMode(mode)))
+		orPanic(os.Chmod(filepath.Join(d.real.Root(), p), fs.FileMode(mode)))
 	}
 }

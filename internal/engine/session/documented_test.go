@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -22,20 +23,13 @@ import (
 func (r *rig) script(name, text string) {
 	r.t.Helper()
 	r.put(name, text)
-	if err := os.Chmod(filepath.Join(r.dir, name), 0o700); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.Chmod(filepath.Join(r.dir, name), 0o700))
 }
 
 // putAt writes a file and the folders above it.
 func putAt(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, file, text)
 }
 
 // SPEC 17.3: the validator of command lines. It knows better programs for some;
@@ -53,9 +47,7 @@ esac
 	run := func(line string) llmtest.Turn { return llmtest.Use("bash", args(j{"command": line})) }
 	m := llmtest.New(run("grep -r x ."), run("find . -name x"), run("echo x | grep x"), run("echo x"), llmtest.Use("write", args(j{"path": "grep.txt", "content": "grep"})), llmtest.Say("done"))
 	r := newRig(t, "yolo", m, hooked(t, on("PreToolUse", "Bash", `"$CLAUDE_PROJECT_DIR"/hooks/validate.sh`)))
-	if err := os.Mkdir(filepath.Join(r.dir, "hooks"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(r.dir, "hooks"), 0o700))
 	r.script("hooks/validate.sh", validator)
 	dones := find[event.CallDone](r.run("look for x", nil))
 	for i, want := range []struct {
@@ -134,11 +126,8 @@ func TestDocumentedCommitCommand(t *testing.T) {
 	r := newRig(t, "yolo", m)
 	var es []event.Event
 	text, lines := c.Prompt("it works")
-	_, err := r.RunPrompt(t.Context(), session.Prompt{Text: text, Lines: lines, Narrowed: &event.Narrowed{By: "the command /commit", Rules: c.Tools.Rules, File: c.File}},
-		session.Observer{See: func(e event.Event) error { es = append(es, e); return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.RunPrompt(t.Context(), session.Prompt{Text: text, Lines: lines, Narrowed: &event.Narrowed{By: "the command /commit", Rules: c.Tools.Rules, File: c.File}},
+		session.Observer{See: func(e event.Event) error { es = append(es, e); return nil }}))
 	if sent := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(sent, "with the message: it works") || !strings.Contains(sent, "$ git status\n") || !strings.Contains(sent, "not a git repository") {
 		t.Error(sent)
 	}
@@ -165,7 +154,7 @@ func TestDocumentedReadingSkill(t *testing.T) {
 		llmtest.Use("read", args(j{"files": []any{j{"path": "note.md"}}})), llmtest.Use("grep", args(j{"pattern": "no"})), llmtest.Use("glob", args(j{"pattern": "*.md"})),
 		llmtest.Use("write", writeIt), llmtest.Use("edit", args(j{"path": "note.md", "old": "note", "new": "x"})), llmtest.Use("bash", args(j{"command": "cat note.md"})), llmtest.Say("done"))
 	r := newRig(t, "yolo", m, func(c *session.Config) {
-		c.Tools = append(c.Tools, skills.Tool(all, strings.Clone), tools.Grep(), tools.Glob())
+		c.Tools = append(c.Tools, skills.Tool(all, strings.Clone, nil), tools.Grep(), tools.Glob())
 	})
 	r.put("note.md", "a note\n")
 	dones := find[event.CallDone](r.run("look around", nil))

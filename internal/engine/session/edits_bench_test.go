@@ -3,13 +3,13 @@ package session_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -19,16 +19,11 @@ func BenchmarkEdit(b *testing.B) {
 	for name, size := range map[string]int{"100KB": 100 << 10, "100MB": 100 << 20} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
-			ws, err := workspace.Open(dir, workspace.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			ws := must.Get(workspace.Open(dir, workspace.Options{}))(b)
 			defer ws.Close()
 			line := "the quick brown fox jumps over the lazy dog, and so on\n"
 			half := strings.Repeat(line, size/2/len(line))
-			if err := os.WriteFile(filepath.Join(dir, "f"), []byte(half+"value = 0\n"+half), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Write(b, filepath.Join(dir, "f"), half+"value = 0\n"+half)
 			env := tool.Env{Files: ws}
 			b.ReportAllocs()
 			flip := []string{`{"path":"f","old":"value = 0","new":"value = 1"}`, `{"path":"f","old":"value = 1","new":"value = 0"}`}
@@ -36,9 +31,7 @@ func BenchmarkEdit(b *testing.B) {
 			for b.Loop() {
 				in := json.RawMessage(flip[i%2])
 				i++
-				if _, err := tools.Edit().Footprint(env, in); err != nil {
-					b.Fatal(err)
-				}
+				must.Done(b)(tools.Edit().Footprint(env, in))
 				if r, err := tools.Edit().Run(context.Background(), env, in); err != nil || r.Error {
 					b.Fatal(r.Text, err)
 				}

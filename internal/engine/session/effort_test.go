@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -21,10 +22,10 @@ func TestEffort(t *testing.T) {
 	}{
 		"nothing wanted":   {"", "medium", "", nil},
 		"taken":            {"high", "high", "high", nil},
-		"none taken":       {"high", "", "", []string{"scripted/script takes no reasoning effort: high is not asked for", "scripted/other takes no reasoning effort: high is not asked for"}},
-		"another one":      {"xhigh", "high", "xhigh", []string{"scripted/script does not take the reasoning effort xhigh: high is asked for"}},
-		"only thinks":      {"low", "on", "low", []string{"scripted/script does not take the reasoning effort low: on is asked for"}},
-		"by the other one": {"max", "max", "high", []string{"scripted/other does not take the reasoning effort max: high is asked for"}},
+		"none taken":       {"high", "", "", []string{"scripted/script has no reasoning effort: high is not used", "scripted/other has no reasoning effort: high is not used"}},
+		"another one":      {"xhigh", "high", "xhigh", []string{"scripted/script has no reasoning effort xhigh: high is used"}},
+		"only thinks":      {"low", "on", "low", []string{"scripted/script has no reasoning effort low: on is used"}},
+		"by the other one": {"max", "max", "high", []string{"scripted/other has no reasoning effort max: high is used"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := llmtest.New()
@@ -39,9 +40,7 @@ func TestEffort(t *testing.T) {
 			if got := m.Requests()[0].Head.Effort; got != c.takes {
 				t.Errorf("%q was asked for", got)
 			}
-			if _, err := r.do(session.SetModel{Ref: "scripted/other"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.do(session.SetModel{Ref: "scripted/other"}))
 			r.run("hi", nil)
 			if got := other.Requests()[0].Head.Effort; got != c.then {
 				t.Errorf("the other model was asked for %q", got)

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
@@ -40,26 +41,15 @@ func TestEndNamesWhatRunsNext(t *testing.T) {
 		llmtest.Use("bash", bash(`rm .python-version; printf '{"scripts":{"test":"y"}}' > package.json; printf 'X != date\n' >> Makefile`)), llmtest.Say("done"),
 	)
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
-		if err := os.Mkdir(filepath.Join(c.Dir, "web"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(c.Dir, "web"), 0o700))
 	})
 	r.run("make it", nil)
 	r.run("go on", nil)
-	if _, err := r.Coordination().Apply(t.Context(), "swarm", "a swarm", []tool.Write{{Path: "build.rs", Data: []byte("fn main(){}")}, {Path: "b.go", Data: []byte("package a")}}); err != nil {
-		t.Fatal(err)
-	}
-	hash, err := r.store.Put(t.Context(), []byte("layout x\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = r.Coordination().Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "x"}}, event.Draft{Body: event.FileChanged{Path: ".envrc", Tool: "write", After: tool.Hash(hash)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Coordination().Apply(t.Context(), "swarm", "a swarm", []tool.Write{{Path: "build.rs", Data: []byte("fn main(){}")}, {Path: "b.go", Data: []byte("package a")}}))
+	hash := must.Get(r.store.Put(t.Context(), []byte("layout x\n")))(t)
+	err := r.Coordination().Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "x"}}, event.Draft{Body: event.FileChanged{Path: ".envrc", Tool: "write", After: tool.Hash(hash)}})
+	must.Do(t, err)
+	must.Do(t, r.Close())
 	r.open()
 	want := []string{"web/.npmrc npm,.python-version pyenv,web/package.json npm install", "Makefile make -n", "build.rs Cargo", ".envrc direnv"}
 	if got := told(find[event.Ended](r.log())); !slices.Equal(got, want) {

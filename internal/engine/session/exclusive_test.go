@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -85,9 +86,7 @@ func exclusiveRig(t *testing.T, h *held) *rig {
 		c.OpenModel = func(string) (llm.Model, error) { return m, h.pass(context.Background()) }
 	})
 	r.run("make it", nil)
-	if _, err := r.undo(undo.ByChange); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.undo(undo.ByChange))
 	return r
 }
 
@@ -149,10 +148,7 @@ func TestOneOperationAtATime(t *testing.T) {
 			r := exclusiveRig(t, h)
 			before := r.View().Last()
 			h.shut.Store(true)
-			ended, err := first.begin(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ended := must.Get(first.begin(r))(t)
 			<-h.arrived
 			if !r.Busy() {
 				t.Error("it runs, and the session is not busy")
@@ -218,15 +214,10 @@ func TestTurnBesideCommand(t *testing.T) {
 		c.Shell = heldShell{c.Shell, h}
 	})
 	h.shut.Store(true)
-	started, err := r.Submit(t.Context(), session.RunCommand{Command: "echo begin >> order.txt; echo end >> order.txt"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	started := must.Get(r.Submit(t.Context(), session.RunCommand{Command: "echo begin >> order.txt; echo end >> order.txt"}))(t)
 	<-h.arrived
 	events := r.Events(t.Context(), r.View().Last())
-	if _, err := r.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(t.Context(), session.Prompt{Text: "go"}))
 	close(h.open)
 	for e := range events {
 		if _, ok := e.Body.(event.Ended); ok {
@@ -259,10 +250,7 @@ func TestOperationEnds(t *testing.T) {
 			h := newHeld()
 			r := newRig(t, "ask", llmtest.New(), func(cfg *session.Config) { cfg.Shell = heldShell{cfg.Shell, h} })
 			h.shut.Store(true)
-			started, err := r.Submit(t.Context(), session.RunCommand{Command: "echo x"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			started := must.Get(r.Submit(t.Context(), session.RunCommand{Command: "echo x"}))(t)
 			<-h.arrived
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -286,9 +274,7 @@ func TestOperationEnds(t *testing.T) {
 	// One that was open when pawl died is closed when the session is taken up.
 	_ = r.Close()
 	seq := r.View().Last()
-	if _, err := r.store.Append(t.Context(), "s1", seq, event.Draft{Body: event.OpStarted{Op: "command", Text: "make"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.store.Append(t.Context(), "s1", seq, event.Draft{Body: event.OpStarted{Op: "command", Text: "make"}}))
 	r.open()
 	if done, err := r.Await(t.Context(), seq+1); err != nil || done.Outcome != event.UnknownDone {
 		t.Errorf("%+v %v", done, err)
@@ -306,12 +292,8 @@ func TestCatchUpBeforeEach(t *testing.T) {
 			r := newRig(t, "ask", m, func(c *session.Config) {
 				c.OpenModel = func(string) (llm.Model, error) { return m, nil }
 			})
-			if _, err := r.store.Append(t.Context(), "s1", r.View().Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := r.Submit(t.Context(), op); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.store.Append(t.Context(), "s1", r.View().Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}))
+			must.Done(t)(r.Submit(t.Context(), op))
 			r.run("go on", nil)
 		})
 	}

@@ -44,7 +44,6 @@ func Fresh(cfg Config) (*Folded, error) {
 	return f, err
 }
 
-// Apply folds events.
 func (f *Folded) Apply(es ...event.Event) {
 	for _, e := range es {
 		for _, x := range f.Folds {

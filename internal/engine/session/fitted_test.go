@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -58,10 +59,7 @@ func TestPromptFitsTheWindow(t *testing.T) {
 				m.InfoValue.Window = 0
 			}
 			s := sessiontest.Open(t, sessiontest.Config(t, t.TempDir(), m, nil))
-			_, err := s.RunPrompt(t.Context(), c.prompt, session.Observer{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(s.RunPrompt(t.Context(), c.prompt, session.Observer{}))
 			got := ""
 			for _, msg := range m.Requests()[0].Messages {
 				got += msg.Text()
@@ -81,10 +79,7 @@ func TestPromptFitsTheWindow(t *testing.T) {
 				t.Fatalf("%d files, want %d; the model got %.3000q", len(found), len(c.files), got)
 			}
 			for i, want := range c.files {
-				b, err := os.ReadFile(found[i][3])
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(os.ReadFile(found[i][3]))(t)
 				ok := want == "" && len(b) > 10_000_000
 				for _, w := range c.files { // a file may be of any of them
 					ok = ok || w != "" && w == string(b)
@@ -109,9 +104,7 @@ func TestPromptFitsTheWindow(t *testing.T) {
 				}
 			}
 			for e, err := range s.Events(t.Context(), 0) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if p, ok := e.Body.(event.Prompted); ok {
 					if len(p.Text) > 1_000_000 {
 						t.Errorf("the log keeps %d bytes", len(p.Text))

@@ -82,7 +82,7 @@ func (g *seenGate) check(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	limit := window.Bytes(g.s.window.resultCap()) / 2
 	lines, seen := tools.Lines(ctx, g.s.cfg.Files, g.s.drafts().Narrow(ctx, p, need, limit), limit)
 	if len(seen) > 0 {
-		r.Text += "\n" + lines + "These lines now count as read: the same call may be made again."
+		r.Text += "\n" + lines + "These lines now count as read: make the call again if they are the ones you mean."
 	}
 	masked := g.s.results().Masked(tool.Result{Text: r.Text, Seen: seen})
 	r.Text, r.Seen = masked.Text, masked.Seen

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	consent "github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -59,13 +59,10 @@ func (c strictChild) Refused() []process.Refusal { return c.refused }
 // again and is told to the model, what nobody should be led to allow is refused without a
 // question, and so is everything if nobody is there.
 func TestHeldCommandAsks(t *testing.T) {
-	outside, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	outside := must.Dir(t)
 	file := filepath.Join(outside, "f")
 	needs := strict{{Act: "write", What: file}, {Act: "remove", What: file + "2"}, {Act: "host", What: "Registry.example.org"}}
-	write, host := "let it change files in "+outside, "let it connect to registry.example.org"
+	write, host := "let it change or delete files in "+outside, "let it connect to registry.example.org"
 	run := llmtest.Use("bash", `{"command":"sh ./a"}`)
 	other := llmtest.Use("bash", `{"command":"sh ./b"}`)
 	behind := llmtest.Use("bash", `{"command":"sh ./a","background":true}`)
@@ -110,9 +107,7 @@ func TestHeldCommandAsks(t *testing.T) {
 				sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
 				t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
 				for _, name := range []string{"a", "b"} {
-					if err := os.WriteFile(filepath.Join(cfg.Dir, name), []byte("test -n \"$GRANTED\""), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.Write(t, filepath.Join(cfg.Dir, name), "test -n \"$GRANTED\"")
 				}
 				cfg.Shell, cfg.Person = sh, !c.headless
 				cfg.Tools = append(cfg.Tools, tools.BashOutput())
@@ -168,6 +163,7 @@ func TestHeldCommandAsks(t *testing.T) {
 
 // onceChecked runs one check at the end of a turn, and keeps how it ended.
 type onceChecked struct {
+	read func(string, int) verify.Reading
 	done event.Checked
 	over bool
 }
@@ -178,17 +174,27 @@ func (o *onceChecked) Next(ctx context.Context, t *verify.TurnEnd) (string, erro
 	}
 	o.over = true
 	var err error
-	o.done, err = t.Check(ctx, verify.Check{Check: consent.Check{Check: permission.Check{Command: "sh ./a"}}, Name: "a", Timeout: time.Minute})
+	o.done, err = t.Check(ctx, verify.Check{Check: consent.Check{Check: permission.Check{Command: "sh ./a"}}, Name: "a", Timeout: time.Minute, Read: o.read})
 	return "", err
+}
+
+// rig returns one with a script as the check, of which the sandbox refused something.
+func (o *onceChecked) rig(t *testing.T, script string, refused strict, person bool) *rig {
+	return newRig(t, "ask", llmtest.New(llmtest.Use("write", `{"path":"x.txt","content":"x"}`), llmtest.Say("done")), func(cfg *session.Config) {
+		starter := shell.NewStarter(shell.StarterOptions{Confiner: refused})
+		sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
+		t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
+		must.Write(t, filepath.Join(cfg.Dir, "a"), script)
+		cfg.Shell, cfg.Person = sh, person
+		cfg.Autofix = func() verify.Verifier { return o }
+		cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+	})
 }
 
 // SPEC 13.3, 16.14: a check waits for the person like a command of the model: after a yes it
 // goes on, after a No it fails and says so.
 func TestHeldCheckAsks(t *testing.T) {
-	outside, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	outside := must.Dir(t)
 	refused := strict{{Act: "write", What: filepath.Join(outside, "f")}}
 	for _, c := range []struct {
 		name     string
@@ -205,17 +211,7 @@ func TestHeldCheckAsks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			check := &onceChecked{}
-			r := newRig(t, "ask", llmtest.New(llmtest.Use("write", `{"path":"x.txt","content":"x"}`), llmtest.Say("done")), func(cfg *session.Config) {
-				starter := shell.NewStarter(shell.StarterOptions{Confiner: refused})
-				sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
-				t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
-				if err := os.WriteFile(filepath.Join(cfg.Dir, "a"), []byte("test -n \"$GRANTED\""), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				cfg.Shell, cfg.Person = sh, !c.headless
-				cfg.Autofix = func() verify.Verifier { return check }
-				cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
-			})
+			r := check.rig(t, "test -n \"$GRANTED\"", refused, !c.headless)
 			asks := 0
 			r.run("write", func(e event.Event) {
 				a, ok := e.Body.(event.Asked)
@@ -223,7 +219,7 @@ func TestHeldCheckAsks(t *testing.T) {
 					return
 				}
 				asks++
-				if q := a.Questions[0]; q.Title != "let it change files in "+outside || q.Preview != "sh ./a" {
+				if q := a.Questions[0]; q.Title != "let it change or delete files in "+outside || q.Title != "let it "+q.Wants || q.Preview != "sh ./a" {
 					t.Errorf("%+v", q)
 				}
 				if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: c.scope}}}); err != nil {
@@ -238,6 +234,32 @@ func TestHeldCheckAsks(t *testing.T) {
 			}
 			if asks != c.asks || exits != c.exits || !strings.Contains(check.done.Output, c.told) {
 				t.Errorf("asked %d times, exits %s, %+v", asks, exits, check.done)
+			}
+		})
+	}
+}
+
+// SPEC 13.3: a check of which the sandbox let nothing run could not run; a test that failed
+// by it did.
+func TestCheckThatTheSandboxStops(t *testing.T) {
+	for name, c := range map[string]struct {
+		failed []event.Failure
+		all    int // failures that the output tells of, if more
+		unrun  bool
+	}{
+		"a module cache that is closed": {[]event.Failure{{Unit: "x", Cause: "cannot make /out/f: permission denied"}}, 0, true},
+		"a test":                        {[]event.Failure{{Unit: "x", Name: "TestX", Cause: "cannot make /out/f: permission denied"}}, 0, false},
+		"something else too":            {[]event.Failure{{Unit: "x", Cause: "cannot make /out/f"}, {Unit: "y", Cause: "no semicolon"}}, 0, false},
+		"what is not told apart":        {[]event.Failure{{Unit: "x", Cause: "cannot make /out/f"}}, 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := &onceChecked{read: func(out string, _ int) verify.Reading {
+				return verify.Reading{Text: out, Failed: c.failed, Failures: max(len(c.failed), c.all)}
+			}}
+			r := check.rig(t, "echo no; exit 1", strict{{Act: "write", What: "/out/f"}}, false)
+			r.run("write", func(event.Event) {})
+			if d := check.done; d.Unrun != c.unrun || d.Unrun != (d.Why == "it could not run: the sandbox refused: write /out/f") || d.Unrun != (len(d.Failed) == 0) {
+				t.Errorf("%+v", d)
 			}
 		})
 	}

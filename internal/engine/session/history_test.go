@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -252,10 +253,7 @@ const histories = 600
 func TestHistories(t *testing.T) {
 	n := histories
 	if s := os.Getenv("PAWL_HISTORIES"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
+		n = must.Get(strconv.Atoi(s))(t)
 	}
 	plans, deaths, redos := 0, 0, 0
 	for seed := range n {
@@ -272,10 +270,7 @@ func TestHistories(t *testing.T) {
 // The same on real files, with a process that dies before or behind a write.
 func TestHistoriesOnDisk(t *testing.T) {
 	for seed := range 12 {
-		ws, err := workspace.Open(t.TempDir(), workspace.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ws := must.Get(workspace.Open(t.TempDir(), workspace.Options{}))(t)
 		h := newHistory(t, uint64(seed), ws)
 		h.live(14)
 		if err := ws.Close(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
@@ -27,13 +28,8 @@ func hooked(t *testing.T, settings string) func(*session.Config) {
 	var file struct {
 		Hooks json.RawMessage `json:"hooks"`
 	}
-	if err := json.Unmarshal([]byte(settings), &file); err != nil {
-		t.Fatal(err)
-	}
-	rules, err := hook.Rules("config.json", file.Hooks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(settings), &file))
+	rules := must.Get(hook.Rules("config.json", file.Hooks))(t)
 	starter := shell.NewStarter(shell.StarterOptions{})
 	t.Cleanup(func() { _ = starter.Close() })
 	return func(c *session.Config) {
@@ -50,10 +46,7 @@ func on(event, matcher, command string) string {
 // examples are the settings in doc/extending.md.
 func examples(t *testing.T) []string {
 	t.Helper()
-	doc, err := os.ReadFile("../../../doc/extending.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../../../doc/extending.md"))(t)
 	var out []string
 	for _, m := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllSubmatch(doc, -1) {
 		out = append(out, string(m[1]))
@@ -109,10 +102,12 @@ func TestHookExamples(t *testing.T) {
 			t.Error("it was written")
 		}
 	})
-	t.Run("tidy and notes", func(t *testing.T) {
+	t.Run("tidy", func(t *testing.T) {
+		tidy := j{"hooks": j{
+			"PostToolUse": []any{j{"matcher": "Edit|Write", "hooks": []any{j{"type": "command", "command": `f=$(sed -n 's/.*"file_path":"\([^"]*\)".*/\1/p'); tr -d '\r' <"$f" >"$f.new" && mv "$f.new" "$f"`}}}},
+		}}
 		m := llmtest.New(llmtest.Use("write", args(j{"path": "a.txt", "content": "one\r\ntwo\r\n"})), llmtest.Say("done"))
-		r := newRig(t, "yolo", m, journaled(t, journal.Options{}), hooked(t, ex[2]))
-		r.put("NOTES", "the branch is called trunk\n")
+		r := newRig(t, "yolo", m, journaled(t, journal.Options{}), hooked(t, args(tidy)))
 		es := r.run("go", nil)
 		if got := r.file("a.txt"); got != "one\ntwo\n" {
 			t.Errorf("%q", got)
@@ -124,6 +119,12 @@ func TestHookExamples(t *testing.T) {
 		if text := find[event.CallDone](es)[0].Result.Text; !strings.Contains(text, "[changed by a hook after it: a.txt]") {
 			t.Errorf("%q", text)
 		}
+	})
+	t.Run("notes", func(t *testing.T) {
+		m := llmtest.New(llmtest.Say("done"))
+		r := newRig(t, "yolo", m, hooked(t, ex[2]))
+		r.put("NOTES", "the branch is called trunk\n")
+		r.run("go", nil)
 		if sent := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(sent, "the branch is called trunk") {
 			t.Errorf("the model does not see the notes: %s", sent)
 		}

@@ -35,5 +35,5 @@ func (s *Session) warnImagesUnseen(ctx context.Context) error {
 	}
 	ref := s.info().Ref()
 	return s.log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedImages, Text: fmt.Sprintf(
-		`it is not known that %s takes images: it gets a description in words. If it does: pawl config set 'models."%s".images' true`, ref, ref)}})
+		`pawl does not know whether %s accepts images: it gets a text about them. If it does: pawl config set 'models."%s".images' true`, ref, ref)}})
 }

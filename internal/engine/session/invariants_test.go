@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -184,20 +185,10 @@ func TestInvariants(t *testing.T) {
 }
 
 func drawWorld(t *testing.T, rt *rapid.T) *world {
-	dir, err := os.MkdirTemp(t.TempDir(), "w")
-	if err != nil {
-		rt.Fatal(err)
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		rt.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
-		rt.Fatal(err)
-	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
-	if err != nil {
-		rt.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp(t.TempDir(), "w"))(rt)
+	dir = must.Get(filepath.EvalSymlinks(dir))(rt)
+	must.Write(rt, filepath.Join(dir, "a.txt"), "one\n")
+	ws := must.Get(workspace.Open(dir, workspace.Options{Outside: true}))(rt)
 	w := &world{
 		rt: rt, release: make(chan struct{}, 1000), waits: make(chan struct{}, 1000), tools: map[string]string{},
 		interrupts: map[int]bool{}, prompts: map[int]bool{}, ops: map[int]session.Op{},
@@ -245,19 +236,14 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 }
 
 func modeIn(t *rapid.T, mode, dir string) *permission.Policy {
-	m, err := permission.ParseMode(mode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(permission.ParseMode(mode))(t)
 	p := permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
 	return p
 }
 
 func (w *world) start() {
 	s, err := session.Open(context.Background(), w.cfg)
-	if err != nil {
-		w.rt.Fatal(err)
-	}
+	must.Do(w.rt, err)
 	w.Session = s
 	// One reader for all: what is shown between two prompts counts too.
 	// What hangs is a failure and not the end of the test run.
@@ -276,18 +262,14 @@ func (w *world) close() {
 
 // play prompts and follows until the turn that took the prompt has ended.
 func (w *world) play(prompt string) {
-	if _, err := w.Submit(context.Background(), session.Prompt{Text: prompt}); err != nil {
-		w.rt.Fatal(err)
-	}
+	must.Done(w.rt)(w.Submit(context.Background(), session.Prompt{Text: prompt}))
 	seen := false
 	for {
 		e, err, ok := w.next()
 		if !ok {
 			w.rt.Fatal("the events ended before the turn")
 		}
-		if err != nil {
-			w.rt.Fatal(err)
-		}
+		must.Do(w.rt, err)
 		w.n++
 		if p, ok := e.Body.(event.Prompted); ok && p.Text == prompt {
 			seen = true
@@ -412,9 +394,7 @@ func (w *world) sameAgain(all []event.Event) {
 	cfg.Store, cfg.ReadOnly = copyOf(w.rt, all), true
 	cfg.Permission = modeIn(w.rt, string(w.View().Mode()), w.dir)
 	again, err := session.Open(context.Background(), cfg)
-	if err != nil {
-		w.rt.Fatal(err)
-	}
+	must.Do(w.rt, err)
 	defer again.Close()
 	state := func(s *session.Session) string {
 		spent, turn := s.View().Spent()
@@ -460,9 +440,7 @@ func (w *world) cutAt(events []event.Event) {
 func storedOf(t *rapid.T, st event.Store) []event.Event {
 	var all []event.Event
 	for e, err := range st.Read(context.Background(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, e)
 	}
 	return all
@@ -471,9 +449,7 @@ func storedOf(t *rapid.T, st event.Store) []event.Event {
 func copyOf(t *rapid.T, events []event.Event) event.Store {
 	st := memory.New(time.Now)
 	for i, e := range events {
-		if _, err := st.Append(context.Background(), e.Session, int64(i), event.Draft{Cause: e.Cause, Body: e.Body}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(st.Append(context.Background(), e.Session, int64(i), event.Draft{Cause: e.Cause, Body: e.Body}))
 	}
 	return st
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -138,9 +139,7 @@ func TestCommandsAreJournaled(t *testing.T) {
 func (r *rig) workspace() {
 	r.t.Helper()
 	for _, d := range []string{"dir/sub", "deps"} {
-		if err := os.MkdirAll(filepath.Join(r.dir, d), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, os.MkdirAll(filepath.Join(r.dir, d), 0o755))
 	}
 	r.put("b.txt", "committed\n")
 	r.put(".gitignore", "*.log\ndeps/\n")
@@ -155,9 +154,7 @@ func (r *rig) workspace() {
 	r.put("dir/sub/y", "why\n")
 	r.put("deps/old", "old\n")
 	r.put("script", "#!/bin/sh\necho by the script > a.txt\n")
-	if err := os.Chmod(filepath.Join(r.dir, "script"), 0o700); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.Chmod(filepath.Join(r.dir, "script"), 0o700))
 }
 
 // SPEC 11.1: also of a command that is stopped half-way, and of one that is
@@ -195,23 +192,15 @@ func TestIgnoredIsNotRestorable(t *testing.T) {
 		r := newRig(t, mode, llmtest.New(llmtest.Use("bash", bash(command))), journaled(t, journal.Options{}))
 		r.put(".gitignore", "*.bin\nout/\n")
 		r.put("d.bin", "d\n")
-		if err := os.Mkdir(filepath.Join(r.dir, "out"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(r.dir, "out"), 0o700))
 		r.put("out/x", "x\n")
 		r.put("a.txt", "a\n")
-		if err := os.MkdirAll(filepath.Join(r.dir, "src/deep/er"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(r.dir, "src/deep/er"), 0o700))
 		r.put("src/deep/er/y.bin", "y\n")
 		r.put("src/a.go", "package src\n")
-		if err := os.Mkdir(filepath.Join(r.dir, "plain"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(r.dir, "plain"), 0o700))
 		r.put("plain/a.go", "package plain\n")
-		if err := os.Symlink("../src", filepath.Join(r.dir, "plain/link")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("../src", filepath.Join(r.dir, "plain/link")))
 		return r, r.run("go", nil)
 	}
 	for _, command := range []string{
@@ -365,9 +354,7 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 func TestPersonsCommandIsTheirs(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo 1 > b.txt"))), journaled(t, journal.Options{}))
 	r.put("a.txt", "one\n")
-	if _, err := r.do(session.RunCommand{Command: "echo two > a.txt"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.RunCommand{Command: "echo two > a.txt"}))
 	r.put("a.txt", "an editor's\n")
 	es := r.run("go", nil)
 	all := find[event.FileChanged](r.log())
@@ -443,28 +430,20 @@ func TestCrashInACommand(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	events := r.Events(ctx, r.View().Last())
-	if _, err := r.Submit(ctx, session.Prompt{Text: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(ctx, session.Prompt{Text: "go"}))
 	// The log and the journal's folder as they are in the middle of it.
 	log, copied := r.store, t.TempDir()
 	for e := range events {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
-			if err := log.Fork(ctx, event.Origin{Session: "s1", At: r.View().Last()}, "s2"); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.CopyFS(copied, os.DirFS(state)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, log.Fork(ctx, event.Origin{Session: "s1", At: r.View().Last()}, "s2"))
+			must.Do(t, os.CopyFS(copied, os.DirFS(state)))
 			break
 		}
 	}
 	// The other process is this one's with another id: the tag must be too.
 	r.cfg.ID = "s1"
 	fork := copyLog(t, log, "s2", "s1")
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	r.put("a.txt", "two\n")
 	r.store, r.cfg.Store = fork, fork
 	j := journal.New(r.dir, journal.Options{Dir: copied})
@@ -492,14 +471,10 @@ func copyLog(t *testing.T, from event.Store, id, as string) event.Store {
 	to := memory.New(time.Now)
 	var ds []event.Draft
 	for e, err := range from.Read(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ds = append(ds, event.Draft{Cause: e.Cause, Body: e.Body})
 	}
-	if _, err := to.Append(t.Context(), as, 0, ds...); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(to.Append(t.Context(), as, 0, ds...))
 	return to
 }
 
@@ -548,9 +523,7 @@ func TestSessionsShareAJournal(t *testing.T) {
 	a.put("stop", "")
 	a.run("wait", nil)
 	a.put("later.txt", "a person's\n")
-	if _, err := a.do(session.RunCommand{Command: "echo > p.txt"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(a.do(session.RunCommand{Command: "echo > p.txt"}))
 	got := map[string]string{}
 	for _, c := range find[event.FileChanged](a.log()) {
 		got[c.Path] = c.Call

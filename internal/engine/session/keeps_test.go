@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -51,10 +52,7 @@ func TestFoldsKeepLittleOfATurn(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, err := session.Fresh(session.Config{Program: "p", Permission: policy(t, "yolo", t.TempDir())})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(session.Fresh(session.Config{Program: "p", Permission: policy(t, "yolo", t.TempDir())}))(t)
 			seq, at := int64(0), time.Unix(0, 0).UTC()
 			do := func(bs ...event.Body) {
 				for _, b := range bs {
@@ -76,10 +74,7 @@ func TestFoldsKeepLittleOfATurn(t *testing.T) {
 						do(event.Compacted{Why: "full", Older: 1 << 20, Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("what was")}}}})
 					}
 				}
-				data, err := f.Bytes()
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(f.Bytes())(t)
 				return len(data)
 			}
 			const first, last = 300, 600

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -93,9 +94,7 @@ func contents(t *testing.T, root string) map[string]string {
 		out[strings.TrimPrefix(at, root+"/")] = st.Mode().String() + " " + text
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -147,9 +146,7 @@ func TestUndoRestoresWhatCommandsRemoved(t *testing.T) {
 			if c.files == "" && err != nil {
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var files []string
 			var leave undo.Consent
 			for _, f := range p.Files {
@@ -213,9 +210,7 @@ func TestUndoOfRandomCommands(t *testing.T) {
 			if errors.Is(err, undo.ErrNothing) { // then nothing may have changed
 				p, err = undo.Plan{}, nil
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var all undo.Consent
 			for _, f := range p.Files {
 				if f.Ask != "" {
@@ -242,11 +237,11 @@ func TestLossIsAsked(t *testing.T) {
 		person bool
 		scope  event.Scope
 		asked  string
-		there  bool
+		told   string // "": it is gone
 	}{
-		{permission.Auto, true, event.Once, "let it remove or replace large (19.1 MB) and the like, of which no copy can be kept", false},
-		{permission.Auto, true, event.No, "let it remove or replace large (19.1 MB) and the like, of which no copy can be kept", true},
-		{permission.Auto, false, "", "", true},
+		{permission.Auto, true, event.Once, "let it remove or replace large (19.1 MB) and files like it, without a copy for undo", ""},
+		{permission.Auto, true, event.No, "let it remove or replace large (19.1 MB) and files like it, without a copy for undo", "without a copy for undo"},
+		{permission.Auto, false, "", "", "no copy can be kept"},
 	} {
 		r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", command("sh ./clean")), llmtest.Say("done")), keepsRemoved(t, c.mode, kept.Limits{Session: 1 << 20, File: 1 << 20}), func(cfg *session.Config) { cfg.Person = c.person })
 		r.put("clean", "rm large")
@@ -255,11 +250,11 @@ func TestLossIsAsked(t *testing.T) {
 		if got := strings.Join(asked, ""); got != c.asked {
 			t.Errorf("asked %q", got)
 		}
-		if there := !strings.HasPrefix(r.file("large"), "error"); there != c.there {
+		if there := !strings.HasPrefix(r.file("large"), "error"); there != (c.told != "") {
 			t.Errorf("it is there: %v", there)
 		}
 		for _, d := range find[event.CallDone](r.log()) {
-			if c.there == (d.Outcome == event.OK) || c.there && !strings.Contains(d.Result.Text, "no copy can be kept") {
+			if (d.Outcome == event.OK) != (c.told == "") || !strings.Contains(d.Result.Text, c.told) {
 				t.Errorf("%s: %s", d.Outcome, d.Result.Text)
 			}
 		}

@@ -45,7 +45,6 @@ func (o outsideOfKind) Offer(ctx context.Context, m llm.Info, wait bool) (tool.S
 	return set, notes
 }
 
-// Late implements Outside.
 func (o outsideOfKind) Late(ctx context.Context, name string) (t tool.Tool, why string, ok bool) {
 	if t, why, ok = o.Outside.Late(ctx, name); !ok {
 		return t, why, false

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -45,9 +46,7 @@ func (r *rig) log() []event.Event {
 	r.t.Helper()
 	var out []event.Event
 	for e, err := range r.store.Read(r.t.Context(), "s1", 0) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		out = append(out, e)
 	}
 	return out
@@ -258,10 +257,7 @@ func TestStatesAfterACrash(t *testing.T) {
 			st := memory.New(time.Now)
 			last := int64(0)
 			for _, e := range es[:n] {
-				got, err := st.Append(t.Context(), "s1", last, event.Draft{Cause: e.Cause, Body: e.Body})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(st.Append(t.Context(), "s1", last, event.Draft{Cause: e.Cause, Body: e.Body}))(t)
 				last = got[0].Seq
 			}
 			cfg := r.cfg

@@ -19,12 +19,10 @@ import (
 // line is such a call, recorded as a command that the person had run.
 type line struct{ command string }
 
-// Started implements turn.Records.
 func (l line) Started() []event.Draft { return nil }
 
-// Done implements turn.Records.
 func (l line) Done(r turn.Ran) []event.Draft {
-	ran := event.PersonRan{Command: l.command, Output: r.Result.Text, Exit: r.Result.Exit, Check: r.Result.Check}
+	ran := event.PersonRan{Command: l.command, Output: r.Result.Text, Exit: r.Result.Exit, Checks: r.Result.Checks}
 	if !r.Started {
 		ran.Output = "[it did not run: " + r.Result.Text + "]"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -42,17 +43,13 @@ func TestLines(t *testing.T) {
 			}
 			r := newRig(t, c.mode, m, change...)
 			if c.deny != "" {
-				if err := r.cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}))
 			}
 			p := session.Prompt{Text: "look", Lines: []string{c.line}}
 			if c.narrowed != nil {
 				p.Narrowed = &event.Narrowed{By: "the command /look", Rules: c.narrowed}
 			}
-			if _, err := r.RunPrompt(t.Context(), p, session.Observer{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.RunPrompt(t.Context(), p, session.Observer{}))
 			if len(m.Requests()) != 1 {
 				t.Fatalf("%d requests", len(m.Requests()))
 			}

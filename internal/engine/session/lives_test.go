@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	proc "github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -89,10 +90,10 @@ func newLife(t *testing.T, seed uint64, base string, follow bool) *life {
 		randomSession: newRandomSession(t, seed, 2, memory.New(time.Now)), base: base, follow: follow, dir: filepath.Join(base, "work"), others: map[string][]int64{},
 	}
 	l.folder = l
-	must(os.Mkdir(l.dir, 0o755))
+	orPanic(os.Mkdir(l.dir, 0o755))
 	var err error
 	l.root, err = os.OpenRoot(l.dir)
-	must(err)
+	orPanic(err)
 	for _, p := range paths[:2] {
 		l.put(p, l.line("P")+l.line("P")+l.line("P"))
 	}
@@ -125,7 +126,7 @@ func (l *life) open() {
 	l.sh = shell.New(shell.Options{Root: l.dir, SpillDir: filepath.Join(l.base, "spill")})
 	var err error
 	l.ws, err = workspace.Open(l.dir, workspace.Options{})
-	must(err)
+	orPanic(err)
 	l.s, err = Open(context.Background(), Config{
 		Store: crashStore{l.store, l.crash}, ID: "s", Dir: l.dir, Model: llmtest.New(), Files: crashFiles{l.ws, l.crash},
 		Shell: l.sh, Journal: changes.Share(l.j),
@@ -159,13 +160,13 @@ func (p process) end() {
 
 func (l *life) end() {
 	l.process().end()
-	must(l.root.Close())
+	orPanic(l.root.Close())
 }
 
 // files is what is there, but for git's own.
 func (l *life) files() map[string]content {
 	out := map[string]content{}
-	must(fs.WalkDir(l.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
+	orPanic(fs.WalkDir(l.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func (l *life) files() map[string]content {
 			return nil
 		}
 		info, err := e.Info()
-		must(err)
+		orPanic(err)
 		c := content{mode: uint32(info.Mode())}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			c.data, err = l.root.Readlink(p)
@@ -185,7 +186,7 @@ func (l *life) files() map[string]content {
 			b, err = l.root.ReadFile(p)
 			c.data = string(b)
 		}
-		must(err)
+		orPanic(err)
 		out[p] = c
 		return nil
 	}))
@@ -219,7 +220,7 @@ func (l *life) person() string {
 		for _, x := range linesOf(was.data) {
 			l.removed[x] = true
 		}
-		must(l.root.Remove(p))
+		orPanic(l.root.Remove(p))
 		l.say("the person removes %s", p)
 	} else {
 		data := l.edited("P", was.data)
@@ -227,7 +228,7 @@ func (l *life) person() string {
 			return ""
 		}
 		if l.chance(5) {
-			must(l.root.Chmod(p, 0o700))
+			orPanic(l.root.Chmod(p, 0o700))
 		}
 		l.say("the person writes %s: %q", p, data)
 	}
@@ -260,9 +261,9 @@ func (l *life) gate() gate {
 	l.gates++
 	open := func(name string) (*os.File, string) {
 		p := filepath.Join(l.base, name+strconv.Itoa(l.gates))
-		must(syscall.Mkfifo(p, 0o600))
+		orPanic(syscall.Mkfifo(p, 0o600))
 		f, err := os.OpenFile(p, os.O_RDWR|syscall.O_NONBLOCK, 0)
-		must(err)
+		orPanic(err)
 		return f, p
 	}
 	r, rp := open("ready")
@@ -271,13 +272,13 @@ func (l *life) gate() gate {
 }
 
 func (l *life) reached(g gate) {
-	must(g.ready.SetReadDeadline(time.Now().Add(time.Minute)))
+	orPanic(g.ready.SetReadDeadline(time.Now().Add(time.Minute)))
 	if _, err := g.ready.Read(make([]byte, 2)); err != nil {
 		l.fail("the command does not get there: %v", err)
 	}
 }
 
-func (g gate) release() { _, err := g.go_.WriteString("go\n"); must(err) }
+func (g gate) release() { _, err := g.go_.WriteString("go\n"); orPanic(err) }
 func (g gate) close()   { _ = g.ready.Close(); _ = g.go_.Close() }
 
 // step is one simple command of the agent.
@@ -303,7 +304,7 @@ func (l *life) script() string {
 	for range 1 + l.rnd.IntN(4) {
 		text += l.command1() + "\n"
 	}
-	must(os.WriteFile(p, []byte(text), 0o600))
+	orPanic(os.WriteFile(p, []byte(text), 0o600))
 	l.say("%s is %q", p, text)
 	return "sh " + p
 }
@@ -373,11 +374,11 @@ func (l *life) faults() {
 // bash is the call of a command, as the loop makes it.
 func (l *life) bash(id, command string, background bool) (*turn.Pending, func(context.Context) (tool.Result, error)) {
 	args, err := json.Marshal(map[string]any{"command": command, "background": background})
-	must(err)
+	orPanic(err)
 	t := tools.Bash()
 	p := &turn.Pending{Call: llm.Call{ID: id, Name: "bash", Args: args}, Args: args, Tool: t, Confine: proc.Free}
 	p.Footprint, err = t.Footprint(l.s.abilities.env(p), args)
-	must(err)
+	orPanic(err)
 	env := l.s.abilities.env(p)
 	return p, func(ctx context.Context) (tool.Result, error) {
 		if no := l.s.changes.Start(ctx, p); no != nil {
@@ -534,7 +535,7 @@ func (l *life) background(id string) {
 	_ = back.go_.Close()
 	p := strings.TrimPrefix(g.ready.Name(), "")
 	script := filepath.Join(l.base, "job"+id)
-	must(os.WriteFile(script, []byte("while read x <&3; do [ $x = end ] && exit; echo $x >> a; echo $x > jobs; rm -f b; echo done > "+p+"; done 3< "+g.go_.Name()+"\n"), 0o600))
+	orPanic(os.WriteFile(script, []byte("while read x <&3; do [ $x = end ] && exit; echo $x >> a; echo $x > jobs; rm -f b; echo done > "+p+"; done 3< "+g.go_.Name()+"\n"), 0o600))
 	_, run := l.bash(id, "sh "+script, true)
 	r, err := run(context.Background())
 	if err != nil || r.Error {
@@ -546,12 +547,12 @@ func (l *life) background(id string) {
 	l.jobGo = func(last bool) {
 		if last {
 			_, err := g.go_.WriteString("end\n")
-			must(err)
+			orPanic(err)
 			return
 		}
 		_, err := g.go_.WriteString(l.line("A"))
-		must(err)
-		must(g.ready.SetReadDeadline(time.Now().Add(time.Minute)))
+		orPanic(err)
+		orPanic(g.ready.SetReadDeadline(time.Now().Add(time.Minute)))
 		if _, err := g.ready.Read(make([]byte, 8)); err != nil {
 			l.fail("the job does not get on: %v", err)
 		}
@@ -627,9 +628,9 @@ func (l *life) dieInside(id string, before map[string]content, g gate, cancel fu
 // copyState takes the journal's folder as it is at a death.
 func (l *life) copyState() {
 	to := l.newState()
-	must(os.MkdirAll(to, 0o700))
+	orPanic(os.MkdirAll(to, 0o700))
 	if _, err := os.Stat(l.state); err == nil {
-		must(os.CopyFS(to, os.DirFS(l.state)))
+		orPanic(os.CopyFS(to, os.DirFS(l.state)))
 	}
 	l.state = to
 }
@@ -746,10 +747,7 @@ func TestLives(t *testing.T) {
 	n, first := lives, 0
 	if s := os.Getenv("PAWL_LIVES"); s != "" {
 		a, b, _ := strings.Cut(s, "+")
-		var err error
-		if n, err = strconv.Atoi(a); err != nil {
-			t.Fatal(err)
-		}
+		n = must.Get(strconv.Atoi(a))(t)
 		first, _ = strconv.Atoi(b)
 	}
 	sums := make([]*life, 2*n)
@@ -760,13 +758,13 @@ func TestLives(t *testing.T) {
 				for i := w; i < len(sums); i += 4 {
 					seed, follow := i%n, i >= n
 					base, err := filepath.EvalSymlinks(t.TempDir())
-					must(err)
+					orPanic(err)
 					base = filepath.Join(base, strconv.Itoa(i))
-					must(os.Mkdir(base, 0o700))
+					orPanic(os.Mkdir(base, 0o700))
 					l := newLife(t, uint64(first+seed), base, follow)
 					l.live(12)
 					sums[i] = l
-					must(os.RemoveAll(base))
+					orPanic(os.RemoveAll(base))
 				}
 			})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Owner is a session in the process that holds it. A session that is opened with
@@ -16,6 +17,17 @@ type Owner interface {
 	Events(ctx context.Context, after int64) iter.Seq2[event.Event, error]
 	// Submit is Session.Submit of the owner.
 	Submit(ctx context.Context, op Op) (int64, error)
+	// PlanUndo is Session.PlanUndo of the owner. Of the plans that it made, Submit takes
+	// the last one.
+	PlanUndo(ctx context.Context, w undo.Selector) (undo.Plan, error)
+}
+
+// PlanUndo returns what an undo, or a redo, would do: Changes.Plan where the session is held.
+func (s *Session) PlanUndo(ctx context.Context, w undo.Selector) (undo.Plan, error) {
+	if s.mirrors() {
+		return s.cfg.Owner.PlanUndo(ctx, w)
+	}
+	return s.View().Changes().Plan(ctx, w)
 }
 
 // mirrors reports whether another process owns the session.

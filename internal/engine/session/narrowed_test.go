@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -80,12 +80,7 @@ func TestSkillNarrowsTheTurn(t *testing.T) {
 		"edits": "allowed-tools: Write, Skill, Bash(echo:*)\n", "wide": "allowed-tools:\n  - Read\n  - Bash\n  - Skill\n",
 		"none": "allowed-tools:\n", "free": "", "broken": "allowed-tools: Bash(echo\n",
 	} {
-		if err := os.MkdirAll(filepath.Join(dir, "s", name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "s", name, "SKILL.md"), []byte("---\ndescription: d\n"+list+"---\ntext"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, "s", name, "SKILL.md"), "---\ndescription: d\n"+list+"---\ntext")
 	}
 	all, warnings := skills.Load(skills.Folder{Root: dir, Path: "s"})
 	if len(all) != 5 || len(warnings) > 0 {
@@ -107,7 +102,7 @@ func TestSkillNarrowsTheTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := llmtest.New(append(c.turns, llmtest.Say("done"), write, llmtest.Say("done"))...)
-			r := newRig(t, "yolo", m, func(c *session.Config) { c.Tools = append(c.Tools, skills.Tool(all, strings.Clone)) })
+			r := newRig(t, "yolo", m, func(c *session.Config) { c.Tools = append(c.Tools, skills.Tool(all, strings.Clone, nil)) })
 			es := r.run("go", nil)
 			if got := strings.Join(outcomes(es), ", "); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)

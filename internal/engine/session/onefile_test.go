@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -129,9 +130,7 @@ func TestNewToolIsOfItsFamily(t *testing.T) {
 	} {
 		m := llmtest.New(llmtest.Use("mcp__office__stamp", `{"path":"a.txt"}`), llmtest.Say("done"))
 		r := newRig(t, "accept-edits", m, withTools(stamp()), func(c *session.Config) {
-			if err := c.Permission.Add(permission.User, nil, nil, []string{rule}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Permission.Add(permission.User, nil, nil, []string{rule}))
 		})
 		if d := find[event.CallDone](r.run("stamp it", nil)); len(d) != 1 || d[0].Outcome != want {
 			t.Errorf("deny %s: %+v", rule, d)

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
@@ -61,12 +61,8 @@ func TestEditFormFollowsTheModel(t *testing.T) {
 		c.Tools = tool.Set{patch, edit}
 		c.OpenModel = func(string) (llm.Model, error) { return other, nil }
 	})
-	if err := os.WriteFile(filepath.Join(r.cfg.Dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.do(session.SetModel{Ref: "other/script"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(r.cfg.Dir, "a.txt"), "one\n")
+	must.Done(t)(r.do(session.SetModel{Ref: "other/script"}))
 	es := r.run("go", nil)
 	if d := find[event.CallDone](es); len(d) != 1 || d[0].Outcome != event.OK {
 		t.Errorf("%+v", d)

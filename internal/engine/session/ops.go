@@ -2,11 +2,13 @@ package session
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
+	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -69,8 +71,9 @@ type Answer struct {
 type SetMode struct{ Mode string }
 
 // SetModel changes the model from the next request on: a rebase. It may take
-// some time: OpDone ends it, and reports whether the model is available.
-type SetModel struct{ Ref string }
+// some time: OpDone ends it, and reports whether the model is available. Effort, if set, is
+// the reasoning effort from then on.
+type SetModel struct{ Ref, Effort string }
 
 // RunCommand runs a person's "!" command and records both sides. It is the
 // person's own act and asks nobody. OpDone is its end, after the PersonRan.
@@ -93,6 +96,22 @@ type Undo struct {
 func (op Interrupt) submit(_ context.Context, s *Session) (int64, error) {
 	s.ops.Interrupt(op.By)
 	return 0, nil
+}
+
+// EndTask ends an agent of this session, by its session's id, or a background command.
+type EndTask struct{ ID string }
+
+func (op EndTask) submit(_ context.Context, s *Session) (int64, error) {
+	if s.children.End(op.ID, operations.Interrupted("person")) {
+		return 0, nil
+	}
+	for _, j := range s.View().Jobs() {
+		if j.ID == op.ID {
+			j.End()
+			return 0, nil
+		}
+	}
+	return 0, fmt.Errorf("no task %q runs in this session", op.ID)
 }
 
 func (op Answer) submit(_ context.Context, s *Session) (int64, error) {
@@ -122,4 +141,11 @@ type Withdraw struct{ ID string }
 
 func (op Withdraw) submit(_ context.Context, s *Session) (int64, error) {
 	return 0, s.ops.Withdraw(op.ID)
+}
+
+// Remote records who is about to do something from elsewhere: see event.RemoteAct.
+type Remote struct{ Device, What string }
+
+func (op Remote) submit(ctx context.Context, s *Session) (int64, error) {
+	return s.ops.RecordAnytime(ctx, event.Draft{Body: event.RemoteAct(op)})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
@@ -22,7 +23,6 @@ type offers struct {
 	late  func(name string) (t tool.Tool, why string, ok bool)
 }
 
-// Late is part of session.Outside.
 func (o *offers) Late(_ context.Context, name string) (t tool.Tool, why string, ok bool) {
 	if o.late == nil {
 		return t, "", false
@@ -57,9 +57,7 @@ func TestOutside(t *testing.T) {
 	)
 	r := newRig(t, "ask", m, func(c *session.Config) {
 		c.Outside, c.Person = o, false
-		if err := c.Permission.Add("flag", []string{"mcp__s__*"}, nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Permission.Add("flag", []string{"mcp__s__*"}, nil, nil))
 	})
 	shown := func() []string {
 		all := m.Requests()
@@ -82,9 +80,7 @@ func TestOutside(t *testing.T) {
 	if got := shown(); !slices.Equal(got, []string{"mcp_call"}) || o.waits != 1 {
 		t.Errorf("%q after %d: a prefix was lost", got, o.waits)
 	}
-	if _, err := r.Submit(t.Context(), session.RefreshTools{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(t.Context(), session.RefreshTools{}))
 	r.run("more", func(event.Event) {})
 	if got := shown(); !slices.Equal(got, []string{"mcp__s__t1", "mcp_call"}) {
 		t.Errorf("%q: what a person asked for did not join", got)
@@ -112,9 +108,7 @@ func TestLateTool(t *testing.T) {
 	m := llmtest.New(llmtest.Use("mcp__slow__go", `{}`, "mcp__slow__denied", `{}`, "mcp__broken__go", `{}`, "mcp__none__go", `{}`), llmtest.Turn{Text: "done"})
 	r := newRig(t, "ask", m, func(c *session.Config) {
 		c.Outside, c.Person = o, false
-		if err := c.Permission.Add("flag", []string{"mcp__slow__go"}, nil, []string{"mcp__slow__denied"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Permission.Add("flag", []string{"mcp__slow__go"}, nil, []string{"mcp__slow__denied"}))
 	})
 	done := find[event.CallDone](r.run("go", func(event.Event) {}))
 	if len(done) != 4 || ran != 1 {
@@ -168,9 +162,7 @@ func TestJoining(t *testing.T) {
 	} {
 		had = step.had
 		if step.again {
-			if _, err := r.Submit(t.Context(), session.RefreshTools{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.Submit(t.Context(), session.RefreshTools{}))
 		}
 		r.run("go", func(event.Event) {})
 		if got := shown(); got != step.want {

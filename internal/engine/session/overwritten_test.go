@@ -36,6 +36,7 @@ func TestOverwrittenWorkIsNamed(t *testing.T) {
 		"formatted":                {change, "sed -i 's/$/ /' f", "[changed while this ran: f]"},
 		"not the agent's":          {change, "echo x > g", ""},
 		"stashed and back":         {change, "git stash -q; git stash pop -q", ""},
+		"its mode":                 {change, "p=f; chmod 600 $p", ""},
 		"a command's own output":   {[][]string{{"bash", args(j{"command": "echo 1 > out"})}}, "echo 2 > out", ""},
 		"a command's output, gone": {[][]string{{"bash", args(j{"command": "echo 1 > out"})}}, "rm out", ""},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 4.1, 19: eight commands of one step run at once. Each reads a pipe that nobody
@@ -26,9 +27,7 @@ func TestEightCommandsAtOnce(t *testing.T) {
 	}
 	r := newRig(t, "accept-edits", llmtest.New(llmtest.Use(calls...), llmtest.Say("done")))
 	for i := range lines {
-		if err := mkfifo(filepath.Join(r.dir, fmt.Sprint("pipe", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, mkfifo(filepath.Join(r.dir, fmt.Sprint("pipe", i))))
 	}
 	go func() {
 		var open []*os.File

@@ -175,7 +175,6 @@ type broken struct {
 	now atomic.Bool
 }
 
-// Append is part of event.Log.
 func (b *broken) Append(ctx context.Context, session string, after int64, ds ...event.Draft) ([]event.Event, error) {
 	if b.now.Load() {
 		return nil, errors.New("the disk is full")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -24,9 +25,7 @@ func TestPersonRunsLong(t *testing.T) {
 			m := llmtest.New()
 			m.InfoValue.Window = 16_000
 			r := newRig(t, "ask", m)
-			if _, err := r.do(session.RunCommand{Command: command}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.do(session.RunCommand{Command: command}))
 			ran := find[event.PersonRan](r.log())[0]
 			if n := (window.Estimate{}).Count(ran.Output); n > 2000 || n < 100 {
 				t.Errorf("%d tokens", n)
@@ -36,10 +35,7 @@ func TestPersonRunsLong(t *testing.T) {
 			}
 			_, file, _ := strings.Cut(ran.Output, "the whole is in ")
 			file, _, _ = strings.Cut(file, " …]")
-			whole, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := must.Get(os.ReadFile(file))(t)
 			want, err := exec.Command("bash", "-c", command).Output()
 			if err != nil || string(whole) != string(want) {
 				t.Errorf("%d bytes in the file, want %d; %v", len(whole), len(want), err)

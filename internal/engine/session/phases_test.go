@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
@@ -139,9 +140,7 @@ func TestPhasesOfAPlanFile(t *testing.T) {
 		llmtest.Say("ok"),
 	)
 	r := newRig(t, "yolo", m, judged)
-	if err := r.phase(session.Phase{Plan: plan()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.phase(session.Phase{Plan: plan()}))
 	last := r.View().Last()
 	if err := r.phase(session.Phase{Plan: plan()}); err != nil || r.View().Last() != last {
 		t.Errorf("the same plan again: %v, %d events more", err, r.View().Last()-last)
@@ -211,9 +210,7 @@ func TestPhaseThatTakesLong(t *testing.T) {
 	r.cfg.Store = r.store
 	_ = r.Close()
 	r.open()
-	if err := r.phase(session.Phase{Text: "quick", Expected: 10 * time.Minute}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.phase(session.Phase{Text: "quick", Expected: 10 * time.Minute}))
 	es := r.run("go", nil)
 	_ = r.Close()
 	r.open()
@@ -235,9 +232,7 @@ func TestPhaseThatTakesLong(t *testing.T) {
 // SPEC 7.1: what keeps a phase from going on is kept with it.
 func TestBlockersOfAPhase(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(llmtest.Use("bash", `{"command":"curl https://example.com -o x"}`)), judged)
-	if err := r.phase(session.Phase{Text: "fetch"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.phase(session.Phase{Text: "fetch"}))
 	r.run("go", nil)
 	if b := r.View().Phases().Open.Blockers; len(b) != 1 || !strings.Contains(b[0], "curl") {
 		t.Errorf("%q", b)
@@ -263,9 +258,7 @@ func TestProgressed(t *testing.T) {
 				c.Progress.ProgressCheckInterval = every
 			}
 		})
-		if err := r.phase(session.Phase{Text: "write them"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.phase(session.Phase{Text: "write them"}))
 		es := r.run("go", nil)
 		got := find[event.Progressed](es)
 		if len(got) != want {
@@ -292,9 +285,7 @@ func TestPlanAfterCompaction(t *testing.T) {
 		return llmtest.Use("write", args(map[string]string{"path": fmt.Sprint("f", n), "content": strings.Repeat(fmt.Sprintf("word%d ", n), 150)}))
 	}
 	r := newRig(t, "yolo", m, judged)
-	if err := r.phase(session.Phase{Plan: plan()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.phase(session.Phase{Plan: plan()}))
 	es := r.run("go", nil)
 	compacted := 0
 	for i, e := range es {

@@ -23,6 +23,9 @@ type DecidePlan struct {
 	Approve bool
 	Mode    string
 	Why     string
+	// Shown, if set, is the plan that the person was asked about. It is refused if that is
+	// another one now, or was decided elsewhere: the first answer counts.
+	Shown string
 }
 
 // Proposal is the plan as a document.
@@ -71,6 +74,9 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 	if p.Text == "" {
 		return 0, fault.NewConfiguration("/plan TASK asks the model to write one", "there is no plan")
 	}
+	if op.Shown != "" && (op.Shown != p.Text || !p.Undecided) {
+		return 0, fault.NewConfiguration("look at it again", "the plan was changed or decided meanwhile")
+	}
 	if !op.Approve {
 		n, err := s.ops.RecordAnytime(ctx, event.Draft{Body: event.PlanDecided{Why: op.Why}})
 		if err != nil || op.Why == "" {
@@ -83,7 +89,7 @@ func (op DecidePlan) submit(ctx context.Context, s *Session) (int64, error) {
 		return 0, err
 	}
 	if mode.ReadsOnly() {
-		return 0, fault.NewConfiguration("", "in the mode %s nothing can be carried out", mode)
+		return 0, fault.NewConfiguration("", "the mode %s only reads; choose another one", mode)
 	}
 	steps, err := p.Steps()
 	if err != nil {

@@ -50,7 +50,7 @@ func (s *Session) escalate(ctx context.Context) (event.End, error) {
 	if d.Action != progress.Stop {
 		return "", nil
 	}
-	a, err := s.questions.Ask(ctx, event.Asked{Why: event.AskedStuck, Text: stuck.Text + " Go on all the same?", Options: []string{goOn, stopHere}})
+	a, err := s.questions.Ask(ctx, event.Asked{Why: event.AskedStuck, Text: stuck.Text + " Go on anyway?", Options: []string{goOn, stopHere}})
 	switch {
 	case errors.Is(err, tool.ErrNobody):
 	case err != nil:

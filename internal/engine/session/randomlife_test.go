@@ -242,7 +242,7 @@ func hashIn(files map[string]content, path string) tool.Hash {
 
 func hashOf(s string) tool.Hash { return undo.HashOf([]byte(s)) }
 
-func must(err error) {
+func orPanic(err error) {
 	if err != nil {
 		panic(err)
 	}
@@ -258,7 +258,7 @@ type changeAt struct {
 func (r *randomSession) changes(after int64) []changeAt {
 	var out []changeAt
 	for e, err := range r.store.Read(context.Background(), "s", after) {
-		must(err)
+		orPanic(err)
 		if c, ok := e.Body.(event.FileChanged); ok {
 			out = append(out, changeAt{c, e.Seq})
 		}
@@ -485,7 +485,7 @@ func (r *randomSession) nothingOpen() {
 func folded(s *Session) *undo.Fold {
 	f := &undo.Fold{}
 	for e, err := range s.cfg.Store.Read(context.Background(), s.cfg.ID, 0) {
-		must(err)
+		orPanic(err)
 		f.Apply(e)
 	}
 	return f

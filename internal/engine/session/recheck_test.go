@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -38,22 +39,16 @@ func TestRecheckStopsWhatWouldAsk(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", bash("sh first"), c.tool, c.args), llmtest.Say("ok")), func(cfg *session.Config) { cfg.Person = c.person })
-			if err := r.cfg.Permission.Add(permission.User, []string{"bash(sh first)"}, nil, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.cfg.Permission.Add(permission.User, []string{"bash(sh first)"}, nil, nil))
 			r.put("first", c.first)
 			for _, d := range []string{".claude", "a", ".hooks", "hk"} {
-				if err := os.MkdirAll(filepath.Join(r.dir, d), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(filepath.Join(r.dir, d), 0o755))
 			}
 			for f, text := range map[string]string{"AGENTS.md": "rules", ".claude/x": "old", ".pgpass": "TOKEN", "a/x.txt": "KEY"} {
 				r.put(f, text)
 			}
 			for link, to := range map[string]string{"a/up": "../..", "a/e": ".pgpass"} {
-				if err := os.Symlink(to, filepath.Join(r.dir, link)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Symlink(to, filepath.Join(r.dir, link)))
 			}
 			es := r.run("go", func(e event.Event) {
 				if q, ok := e.Body.(event.Asked); ok {
@@ -104,9 +99,7 @@ func TestGrepWithholdsSecrets(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(
 		llmtest.Use("grep", args(j{"pattern": "TOKEN"}), "grep", args(j{"pattern": "TOKEN", "path": ".env"}), "grep", args(j{"pattern": "nothing"}), "grep", args(j{"pattern": "TOKEN", "glob": "*.txt"}), "grep", args(j{"pattern": "TOKEN", "path": "certs/a.pem"})), llmtest.Say("ok")),
 		func(c *session.Config) { c.Tools = append(c.Tools, tools.Grep()) })
-	if err := os.Mkdir(filepath.Join(r.dir, "certs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(r.dir, "certs"), 0o755))
 	for f, text := range map[string]string{".env": "TOKEN=abc123", "certs/a.pem": "TOKEN=k", "a.txt": "TOKEN=name", ".env.example": "TOKEN="} {
 		r.put(f, text)
 	}
@@ -154,9 +147,7 @@ func TestCallIsBoundToWhatWasJudged(t *testing.T) {
 		})
 		dir = r.dir
 		for _, d := range []string{"flip", ".claude", "../sib"} {
-			if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
 			r.put(filepath.Join(d, "old"), "old")
 		}
 		done := find[event.CallDone](r.run("go", nil))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -15,10 +16,7 @@ func TestModeThatIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	cfg := sessiontest.Config(t, dir, llmtest.New(), nil)
 	cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Refused: map[permission.Mode]string{permission.Yolo: "x.json"}})
-	s, err := session.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(session.Open(t.Context(), cfg))(t)
 	defer s.Close()
 	if _, err := s.Submit(t.Context(), session.SetMode{Mode: "bypassPermissions"}); err == nil || !strings.Contains(err.Error(), "x.json") {
 		t.Error(err)

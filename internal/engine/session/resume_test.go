@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
@@ -83,9 +84,7 @@ func everything(t *testing.T) (*rig, *llmtest.Model) {
 		}
 		c.Autofix = func() verify.Verifier { return &failing{} }
 	})
-	if err := os.Mkdir(filepath.Join(r.dir, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(r.dir, "sub"), 0o700))
 	r.put("sub/a.txt", "one\n")
 	return r, m
 }
@@ -105,13 +104,9 @@ func TestResumeWithEverything(t *testing.T) {
 		points = append(points, point{len(stored(t, r.cfg.Store, r.cfg.ID)), prompt, len(m.Requests())})
 		r.run(prompt, replying(t, r, event.Once))
 	}
-	if _, err := r.Submit(t.Context(), session.Phase{Text: "begin"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(t.Context(), session.Phase{Text: "begin"}))
 	turn("what is in sub/a.txt?")
-	if _, err := session.DoPlan(t.Context(), r.Session, r.plan(undo.Selector{}), undo.Consent{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(session.DoPlan(t.Context(), r.Session, r.plan(undo.Selector{}), undo.Consent{}))
 	turn("second")
 	turn("third")
 	turn("and now?")
@@ -141,10 +136,7 @@ func TestResumeWithEverything(t *testing.T) {
 		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
 		cfg := r.cfg
 		cfg.Model, cfg.Store, cfg.Permission = llmtest.Scripted{Model: m}, copied(t, log[:n]), policy(t, "yolo", r.dir)
-		s, err := session.Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(session.Open(t.Context(), cfg))(t)
 		defer s.Close()
 		(&rig{Session: s, t: t}).run(prompt, nil)
 		got := m.Requests()[0]

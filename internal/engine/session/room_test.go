@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -53,9 +54,7 @@ func TestModelCleansUp(t *testing.T) {
 	if w := r.View().Window(); w.Cleaned != 2 {
 		t.Errorf("%d wait", w.Cleaned)
 	}
-	if _, err := r.do(session.Compact{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.Compact{}))
 	n = 20
 	r.run("and now?", nil)
 	text := ""
@@ -194,10 +193,7 @@ func TestCrashDuringSummary(t *testing.T) {
 		reopen := func(n int) ([]event.Charged, session.Config) {
 			cfg := r.cfg
 			cfg.Store = copied(t, log[:n])
-			s, err := session.Open(t.Context(), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(session.Open(t.Context(), cfg))(t)
 			_ = s.Close()
 			return find[event.Charged](stored(t, cfg.Store, cfg.ID)[n:]), cfg
 		}
@@ -205,10 +201,7 @@ func TestCrashDuringSummary(t *testing.T) {
 		if len(cs) != 1 || cs[0].By != "compaction" || !cs[0].Guess || cs[0].USD == nil || *cs[0].USD != *a.Reserved || *a.Reserved <= 0 || cs[0].Usage.Input != a.Input {
 			t.Errorf("died while it was asked for: %+v of %+v", cs, a)
 		}
-		s, err := session.Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(session.Open(t.Context(), cfg))(t)
 		if more := find[event.Charged](stored(t, cfg.Store, cfg.ID)); len(more) != len(find[event.Charged](log[:i+1]))+1 {
 			t.Error("charged again when it was taken up once more")
 		}

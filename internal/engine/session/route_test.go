@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
@@ -221,9 +222,7 @@ func TestOnlyAPersonIsRouted(t *testing.T) {
 	r := routedRig(t, "accept-edits", route.Auto, true, m)
 	r.run("why is it slow? do not change anything", nil)
 	events := r.Events(t.Context(), r.View().Last())
-	if _, err := r.Submit(t.Context(), session.Prompt{Source: event.Autofix, Text: "The tests fail. Fix them."}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(t.Context(), session.Prompt{Source: event.Autofix, Text: "The tests fail. Fix them."}))
 	var es []event.Event
 	refuse := replying(t, r, event.No)
 	for e := range events {
@@ -358,10 +357,7 @@ func TestCrashDuringRoute(t *testing.T) {
 		for n, want := range map[int]int{at: 0, at + 1: 1, at + 2: 0, len(log): 0} {
 			cfg := r.cfg
 			cfg.Store = copied(t, log[:n])
-			s, err := session.Open(t.Context(), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(session.Open(t.Context(), cfg))(t)
 			_ = s.Close()
 			cs := find[event.Charged](stored(t, cfg.Store, cfg.ID)[n:])
 			if len(cs) != want {
@@ -399,9 +395,7 @@ func TestRouteAfterReopening(t *testing.T) {
 	m := llmtest.New(llmtest.Say("because"), llmtest.Use("write", writeIt), llmtest.Say("done"))
 	r := routedRig(t, "accept-edits", route.Auto, true, m)
 	r.run("why is it slow? do not change anything", nil)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	r.cfg.Permission = policy(t, "accept-edits", r.dir)
 	r.open()
 	if got := r.View().Route(); got.Route != route.Read || !got.Explicit {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -34,9 +35,7 @@ func TestRulesAreAppended(t *testing.T) {
 			return notes
 		}
 	})
-	if err := os.Mkdir(filepath.Join(r.dir, "a"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(r.dir, "a"), 0o700))
 	r.put("a/x.txt", strings.Repeat("a line of x\n", 1500))
 	r.put("a/y.txt", strings.Repeat("a line of y\n", 1500))
 	rules := func(es []event.Event) int {
@@ -60,9 +59,7 @@ func TestRulesAreAppended(t *testing.T) {
 		t.Errorf("%d notes after reopening", n)
 	}
 	before := len(stored(t, r.cfg.Store, r.cfg.ID))
-	if _, err := r.do(session.Compact{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.Compact{}))
 	// SPEC 9.6: rules in force are told again at once, also where nothing that
 	// is left shows a file of their folder.
 	if n := rules(stored(t, r.cfg.Store, r.cfg.ID)[before:]); n != 1 {
@@ -85,9 +82,7 @@ func TestRulesThatChange(t *testing.T) {
 			return nil
 		}
 	})
-	if err := os.Mkdir(filepath.Join(r.dir, "a"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(r.dir, "a"), 0o700))
 	r.put("a/x.txt", "x\n")
 	r.run("write rules", func(e event.Event) {
 		if q, ok := e.Body.(event.Asked); ok {

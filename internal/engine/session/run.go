@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -19,7 +21,7 @@ type Outcome struct {
 	Cached bool
 	// Fallbacks are the retries with another model.
 	Fallbacks []event.Retried
-	// Unanswered: a call was denied because nobody could be asked, and no call
+	// Unanswered: a call of the model was denied because nobody could be asked, and no call
 	// succeeded after it.
 	Unanswered bool
 }
@@ -31,9 +33,10 @@ type Observer struct {
 	See func(event.Event) error
 }
 
-// RunPrompt runs a prompt to its end. When it returns, nothing of the turn is still
-// running, and the turn's end is recorded unless the log cannot be written. When ctx
-// ends, the turn is interrupted and RunPrompt waits for its end; if the cause of ctx is
+// RunPrompt runs a prompt to its end, and the turn that a prompt begins which came while
+// the turn was ending: its outcome is that of the last turn. When it returns, nothing of
+// them is still running, and their ends are recorded unless the log cannot be written. When
+// ctx ends, the turn is interrupted and RunPrompt waits for its end; if the cause of ctx is
 // an Interrupt, that names who interrupted it.
 //
 // RunPrompt returns an error if the prompt was not run, if w.See failed, or if the log
@@ -58,14 +61,17 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome,
 		return Outcome{}, err
 	}
 	out := Outcome{Began: r.Cause()}
-	ended := false
+	var cause atomic.Int64 // of the turn; 0: the one that the next prompt begins
+	cause.Store(r.Cause())
+	interrupt := func() { s.ops.InterruptRun(cause.Load(), interruptedBy(ctx)) }
+	over, ended := r.Done(), false
 	defer func() {
 		if !ended { // a panic of w.See leaves nothing behind either
-			s.ops.InterruptRun(r.Cause(), "caller")
+			s.ops.InterruptRun(cause.Load(), "caller")
 		}
-		<-r.Done()
+		<-over
 	}()
-	defer context.AfterFunc(ctx, func() { s.ops.InterruptRun(r.Cause(), interruptedBy(ctx)) })()
+	defer context.AfterFunc(ctx, interrupt)()
 	for e, err := range events {
 		if err != nil {
 			return out, err
@@ -75,11 +81,21 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome,
 				return out, err
 			}
 		}
-		if e.Seq > r.Cause() && e.Cause == r.Cause() {
-			if ended = out.apply(e.Body); ended {
-				return out, nil
-			}
+		if _, ok := e.Body.(event.Prompted); ok && cause.CompareAndSwap(0, e.Seq) && ctx.Err() != nil {
+			interrupt()
 		}
+		if e.Seq <= cause.Load() || e.Cause != cause.Load() || !out.apply(e.Body) {
+			continue
+		}
+		ended = true
+		<-over
+		next := s.ops.TurnAfter(e.Seq)
+		if next == nil || ctx.Err() != nil {
+			return out, nil
+		}
+		over, ended = next, false
+		cause.Store(0)
+		out.By, out.Cached = "", false
 	}
 	ended = true // its end could not be recorded
 	if err := s.log.Broken(); err != nil {
@@ -102,7 +118,7 @@ func (o *Outcome) apply(b event.Body) bool {
 			o.Fallbacks = append(o.Fallbacks, b)
 		}
 	case event.Blocked:
-		o.Unanswered = o.Unanswered || b.By == event.ByNobody
+		o.Unanswered = o.Unanswered || b.By == event.ByNobody && !strings.HasPrefix(b.Call+"-", event.CheckCall+"-") // of pawl's own, its report tells
 	case event.CallDone:
 		o.Unanswered = o.Unanswered && b.Outcome != event.OK
 	case event.Interrupted:
@@ -150,6 +166,9 @@ func interruptedBy(ctx context.Context) string {
 	}
 	return "caller"
 }
+
+// TurnAfter reports whether a turn began after an event, or is about to begin.
+func (s *Session) TurnAfter(seq int64) bool { return s.ops.TurnAfter(seq) != nil }
 
 // Busy reports whether something has the session to itself. An operation that
 // has recorded its end does not count.

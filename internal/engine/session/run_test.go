@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -31,6 +33,26 @@ func TestRunPrompt(t *testing.T) {
 	next, err := r.RunPrompt(t.Context(), session.Prompt{Text: "once more"}, session.Observer{})
 	if err != nil || next.Reply != "and again" || next.Began <= out.Began {
 		t.Errorf("%+v, %v", next, err)
+	}
+}
+
+// SPEC 12.1, 18.3: a prompt that comes while the turn ends, from whoever steers the session,
+// is not lost: the outcome is that of the turn that it begins.
+func TestRunPromptLate(t *testing.T) {
+	for name, last := range map[string]event.Body{"while it ends": event.Replied{}, "after it": event.Ended{}} {
+		r := newRig(t, "accept-edits", llmtest.New(llmtest.Say("one"), llmtest.Say("two"), llmtest.Say("three")))
+		var sent int
+		out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "go"}, session.Observer{See: func(e event.Event) error {
+			if e.Seq == 0 || reflect.TypeOf(e.Body) != reflect.TypeOf(last) || sent == 2 {
+				return nil
+			}
+			sent++
+			_, err := r.Submit(t.Context(), session.Prompt{ID: fmt.Sprint(sent), Text: "more"})
+			return err
+		}})
+		if err != nil || out.Reply != "three" || out.Ended.End != event.EndDone || r.Busy() {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -92,9 +93,7 @@ func TestConfiguredSearch(t *testing.T) {
 func TestImagesAreSaidOnce(t *testing.T) {
 	m := llmtest.New(llmtest.Use("todo", `{"items":[]}`), llmtest.Say("a"), llmtest.Say("b"))
 	r := newRig(t, "yolo", m)
-	if _, err := r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{{Type: "image/png", Data: []byte("PIXELS")}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{{Type: "image/png", Data: []byte("PIXELS")}}}))
 	r.run("and again", nil)
 	told := 0
 	for _, e := range stored(t, r.store, "s1") {

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -56,9 +57,7 @@ func TestCallsRunWithWhatTheLogMasks(t *testing.T) {
 	if strings.Contains(live, key) || !strings.Contains(live, `[masked:held]\\n`) && !strings.Contains(live, `[masked:held]`) {
 		t.Errorf("the model was sent %s", live)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	r.open()
 	r.run("and on", nil)
 	if again := lastSent(t, m); !strings.HasPrefix(again, strings.TrimSuffix(live, "]")) {
@@ -122,9 +121,7 @@ func TestNoPieceOfAKeyIsKept(t *testing.T) {
 				kept[filepath.Base(path)] = string(b)
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for where, text := range kept {
 				for from := range len(key) - 8 {
 					if at := strings.Index(text, key[from:from+8]); at >= 0 {
@@ -170,10 +167,7 @@ func lastSent(t *testing.T, m *llmtest.Model) string {
 	t.Helper()
 	rs := m.Requests()
 	ms := rs[len(rs)-1].Messages
-	raw, err := json.Marshal(ms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(ms))(t)
 	return string(raw)
 }
 

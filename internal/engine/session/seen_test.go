@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -59,6 +60,7 @@ func TestReadBeforeWriteCases(t *testing.T) {
 		"a read and an edit by line at once":               {"a\nb\n", [][]string{append(read(`{"path":"f"}`), call("edit", j{"path": "f", "from": 2, "new": "B"})...)}, "", "a\nb\n", "look at it first", event.Denied},
 		"lines that moved in the same step":                {"a\nb\nc\nd\n", [][]string{read(`{"path":"f"}`), append(call("edit", j{"path": "f", "from": 2, "new": "x\ny"}), call("edit", j{"path": "f", "from": 3, "new": "C"})...)}, "", "a\nx\ny\nc\nd\n", "line numbers may have moved", event.Denied},
 		"lines that moved":                                 {"a\nb\nc\n", [][]string{read(`{"path":"f"}`), call("edit", edit("a", "a\na2")), call("edit", j{"path": "f", "from": 4, "new": "C"})}, "", "a\na2\nb\nc\n", "4\tc\nThese lines now count as read", event.Denied},
+		"lines that moved, under the old number":           {"a\nb\nc\n", [][]string{read(`{"path":"f"}`), call("edit", edit("a", "a\na2")), call("edit", j{"path": "f", "from": 3, "new": "C"})}, "", "a\na2\nb\nc\n", "what you read as 3 is 4 now\n== f (lines 3-4 of 4) ==\n3\tb\n4\tc\n", event.Denied},
 		"lines that it just wrote":                         {"a\nb\nc\n", [][]string{read(`{"path":"f"}`), call("edit", edit("a\n", "a\na2\n")), call("edit", j{"path": "f", "from": 2, "new": "A2"})}, "", "a\nA2\nb\nc\n", "edited f (+1 -1) at line 2", event.OK},
 		"a long file shows the target":                     {long, [][]string{call("edit", edit(" line 2500 of a long file", "x"))}, "", long, "2499\tline 2499 of a long file\n2500\tline 2500 of a long file\n2501\t", event.Denied},
 		"a long file shows what is nearest":                {long, [][]string{call("edit", edit("line 2500 of a long file\nline 2501 of some file", "x"))}, "", long, "2500\tline 2500 of a long file\n2501\t", event.Denied},
@@ -101,9 +103,7 @@ func TestQuotesDoNotTellWhatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, guess := range []string{"a", "b"} {
 		r := newRig(t, "accept-edits", llmtest.New(llmtest.Use("edit", args(edit(guess, "A"))), llmtest.Say("ok")), func(cfg *session.Config) {
-			if err := cfg.Permission.Add(permission.User, nil, []string{"read(f)"}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cfg.Permission.Add(permission.User, nil, []string{"read(f)"}, nil))
 		})
 		r.put("f", "a\n")
 		done := find[event.CallDone](r.run("go", nil))

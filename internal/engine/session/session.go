@@ -104,7 +104,7 @@ func (s *Session) begin(ctx context.Context) error {
 	var drafts []event.Draft
 	recovered := func() error { return nil }
 	if s.log.Began() == 0 {
-		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: s.cfg.Dir, Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Front: s.cfg.Frontend, Parent: s.cfg.ParentCall}})
+		drafts = append(drafts, event.Draft{Body: event.Opened{Dir: s.cfg.Dir, Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Front: s.cfg.Frontend, Branch: s.cfg.Branch, Parent: s.cfg.ParentCall}})
 	} else {
 		told, err := s.children.Recover(ctx) // before the session's own: a command of theirs may be what ran
 		if err != nil {
@@ -175,7 +175,7 @@ func (s *Session) closeOpenCalls(ctx context.Context, told children.Recovered, f
 			Category: string(fault.Cancellation), Message: "pawl was stopped while this turn ran",
 		}}})
 	}
-	return append(ds, event.Draft{Body: event.Resumed{Pawl: s.cfg.Version, Mode: string(s.perm.Mode())}})
+	return append(ds, event.Draft{Body: event.Resumed{Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Branch: s.cfg.Branch}})
 }
 
 // kindOf returns the kind of the tool that a call names.
@@ -204,9 +204,9 @@ func (s *Session) effortWarning() []event.Draft {
 	if want == "" || want == info.Effort || s.cfg.child.agent != nil {
 		return nil
 	}
-	text := info.Ref() + " takes no reasoning effort: " + want + " is not asked for"
+	text := info.Ref() + " has no reasoning effort: " + want + " is not used"
 	if info.Effort != "" {
-		text = fmt.Sprintf("%s does not take the reasoning effort %s: %s is asked for", info.Ref(), want, info.Effort)
+		text = fmt.Sprintf("%s has no reasoning effort %s: %s is used", info.Ref(), want, info.Effort)
 	}
 	return []event.Draft{{Body: event.Warned{What: event.WarnedEffort, Text: text}}}
 }

@@ -13,18 +13,17 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -45,25 +44,10 @@ type rig struct {
 
 func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session.Config)) *rig {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir()})
-	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
-	r.cfg = session.Config{
-		Store: r.store, ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: m,
-		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()},
-		Files: ws, Shell: sh, Permission: policy(t, mode, dir), Locks: turn.NewLocks(8),
-		Mask: secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),
-		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { r.ids++; return fmt.Sprint("q", r.ids) },
-	}
+	dir := must.Dir(t)
+	r := &rig{t: t, dir: dir, model: m, cfg: sessiontest.Config(t, dir, m, nil)}
+	r.store, r.cfg.System, r.cfg.Permission, r.cfg.Mask = r.cfg.Store, "be good", policy(t, mode, dir), secrets.New("hunter2hunter2")
+	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}
 	for _, c := range change {
 		c(&r.cfg)
 	}
@@ -95,22 +79,13 @@ func readLog(st event.Store, id string) (log []event.Event) {
 
 func policy(t *testing.T, mode, dir string) *permission.Policy {
 	t.Helper()
-	m, err := permission.ParseMode(mode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
-	return p
+	m := must.Get(permission.ParseMode(mode))(t)
+	return permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
 }
 
 func (r *rig) open() {
 	r.t.Helper()
-	s, err := session.Open(r.t.Context(), r.cfg)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.Session = s
-	r.t.Cleanup(func() { _ = s.Close() })
+	r.Session = sessiontest.Open(r.t, r.cfg)
 }
 
 // run prompts and follows the turn to its end; on is called for each event.
@@ -118,13 +93,9 @@ func (r *rig) run(prompt string, on func(event.Event)) []event.Event {
 	r.t.Helper()
 	var out []event.Event
 	events := r.Events(r.t.Context(), r.View().Last())
-	if _, err := r.Submit(r.t.Context(), session.Prompt{Text: prompt}); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Done(r.t)(r.Submit(r.t.Context(), session.Prompt{Text: prompt}))
 	for e, err := range events {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		out = append(out, e)
 		if on != nil {
 			on(e)
@@ -181,9 +152,7 @@ func (r *rig) undo(unit undo.Kind, leave ...string) (changes.Undone, error) {
 
 func (r *rig) put(name, text string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Write(r.t, filepath.Join(r.dir, name), text)
 }
 
 func args(v any) string {
@@ -359,7 +328,7 @@ func TestInterruptARunningCommand(t *testing.T) {
 		}
 	})
 	done := find[event.CallDone](es)
-	if len(done) != 1 || done[0].Outcome != event.Cancelled || done[0].Took > 5*time.Second {
+	if len(done) != 1 || done[0].Outcome != event.Cancelled || done[0].Took > time.Minute {
 		t.Errorf("%+v", done)
 	}
 	if find[event.Ended](es)[0].End != event.EndInterrupted || find[event.Interrupted](es)[0].By != "person" {
@@ -413,9 +382,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	r.run("go; the password is hunter2hunter2", nil)
 	var es []event.Event
 	for e, err := range r.store.Read(t.Context(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		es = append(es, e)
 	}
 	for _, e := range es {
@@ -442,9 +409,7 @@ func TestReopenAtEveryEvent(t *testing.T) {
 	r.run("work", nil)
 	var all []event.Event
 	for e, err := range r.store.Read(t.Context(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, e)
 	}
 	ran := r.file("count")
@@ -452,10 +417,7 @@ func TestReopenAtEveryEvent(t *testing.T) {
 		st := memory.New(time.Now)
 		last := int64(0)
 		for _, e := range all[:n] {
-			es, err := st.Append(t.Context(), "s1", last, event.Draft{Cause: e.Cause, Body: e.Body})
-			if err != nil {
-				t.Fatal(err)
-			}
+			es := must.Get(st.Append(t.Context(), "s1", last, event.Draft{Cause: e.Cause, Body: e.Body}))(t)
 			last = es[0].Seq
 		}
 		next := llmtest.New(llmtest.Say("go on"))
@@ -508,9 +470,7 @@ func TestRebase(t *testing.T) {
 	r.open()
 	rebases := func() (out []event.Rebased) {
 		for e, err := range r.store.Read(t.Context(), "s1", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if b, ok := e.Body.(event.Rebased); ok {
 				out = append(out, b)
 			}
@@ -520,9 +480,7 @@ func TestRebase(t *testing.T) {
 	if n := len(rebases()); n != 1 {
 		t.Errorf("%d rebases after reopening, want 1", n)
 	}
-	if _, err := r.do(session.SetModel{Ref: "other"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.SetModel{Ref: "other"}))
 	es := r.run("hello", nil)
 	if got := find[event.Replied](es)[0].Reply.Message.Text(); got != "from other" {
 		t.Errorf("got %q", got)
@@ -539,9 +497,7 @@ func TestPersonRuns(t *testing.T) {
 	r := newRig(t, "ask", m)
 	// What it prints is nowhere in the command itself.
 	const command = "printf 'stdout %d\\n' $((600+66)); printf 'stderr %d\\n' $((700+77)) >&2; exit 3"
-	if _, err := r.do(session.RunCommand{Command: command}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.RunCommand{Command: command}))
 	r.run("what did I run?", nil)
 	text := ""
 	for _, m := range m.Requests()[0].Messages {
@@ -561,14 +517,8 @@ func TestUndoElsewhere(t *testing.T) {
 	r.run("make it", nil)
 	cfg := r.cfg
 	cfg.ReadOnly, cfg.Permission = true, policy(t, "ask", r.dir)
-	other, err := session.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := other.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(session.Open(t.Context(), cfg))(t)
+	plan := must.Get(other.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
 	if _, err := session.DoPlan(t.Context(), other, plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
 		t.Fatalf("%v; %q", err, r.file("n.txt"))
 	}
@@ -590,9 +540,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	last, prompts := int64(0), 0
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if e.Seq != 0 {
 			if e.Seq != last+1 {
 				t.Fatalf("event %d after %d", e.Seq, last)

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -211,9 +212,7 @@ func TestSnapshotsOfRandomLogs(t *testing.T) {
 		rounds = 10
 	}
 	base := permission.New(permission.Config{Mode: permission.AcceptEdits, Root: "/work", Home: "/home/nobody"})
-	if err := base.Add(permission.User, []string{"bash(git status)"}, []string{"web_fetch"}, []string{"bash(rm *)"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, base.Add(permission.User, []string{"bash(git status)"}, []string{"web_fetch"}, []string{"bash(rm *)"}))
 	cfg := session.Config{ID: "s1", Program: "test", Permission: base, Tuning: session.Tuning{Progress: progress.Default()}}
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(16, uint64(i)))
@@ -229,10 +228,7 @@ func TestSnapshotsOfRandomLogs(t *testing.T) {
 // asks the model what one asks that is folded from the beginning, byte for byte,
 // has the same rights and has spent the same.
 func TestTakenUpFromASnapshot(t *testing.T) {
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Options{}))(t)
 	t.Cleanup(func() { _ = st.Close() })
 	var script []llmtest.Turn
 	for i := range 30 {
@@ -245,13 +241,9 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 		c.Store, c.Program, c.SnapshotEvery = st, "test", 40
 	})
 	base := r.cfg.Permission.Copy()
-	if _, err := r.Submit(t.Context(), session.Grant{Rule: "bash(git push *)", Scope: event.Session}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.Submit(t.Context(), session.Grant{Rule: "bash(git push *)", Scope: event.Session}))
 	r.run("echo a lot", nil)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	at, _, err := st.Snapshot(t.Context(), r.cfg.ID, "folds")
 	if err != nil || at < 40 {
 		t.Fatalf("the newest snapshot is of event %d: %v", at, err)
@@ -269,15 +261,10 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
 		cfg := r.cfg
 		id := "fork-" + program
-		if err := st.Fork(t.Context(), event.Origin{Session: r.cfg.ID, At: r.View().Last()}, id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, st.Fork(t.Context(), event.Origin{Session: r.cfg.ID, At: r.View().Last()}, id))
 		read := &counted{Store: st}
 		cfg.ID, cfg.Store, cfg.Program, cfg.Model, cfg.Permission = id, read, program, llmtest.Scripted{Model: m}, base.Copy()
-		s, err := session.Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(session.Open(t.Context(), cfg))(t)
 		defer s.Close()
 		f.opened = read.after
 		f.grants, f.mode = s.View().Grants(), s.View().Mode()

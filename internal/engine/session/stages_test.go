@@ -35,7 +35,6 @@ func (o *outsider) before(context.Context) (event.End, error) {
 	return "", nil
 }
 
-// Check is part of turn.Gate.
 func (o *outsider) Check(_ context.Context, step []*turn.Pending) error {
 	for _, p := range step {
 		o.hear("gate " + p.Tool.Spec.Name)
@@ -46,7 +45,6 @@ func (o *outsider) Check(_ context.Context, step []*turn.Pending) error {
 	return nil
 }
 
-// Start is part of turn.Starter.
 func (o *outsider) Start(_ context.Context, p *turn.Pending) *turn.Refusal {
 	o.hear("start " + p.Tool.Spec.Name)
 	if o.refuses--; o.refuses >= 0 {
@@ -55,7 +53,6 @@ func (o *outsider) Start(_ context.Context, p *turn.Pending) *turn.Refusal {
 	return nil
 }
 
-// After is part of turn.After.
 func (o *outsider) After(_ context.Context, r *turn.Ran) error {
 	o.hear("after " + r.Tool.Spec.Name + " " + string(r.Outcome))
 	if o.late != "" {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ func (s *Session) Submit(ctx context.Context, op Op) (cause int64, err error) {
 func (p Prompt) submit(ctx context.Context, s *Session) (int64, error) {
 	cannot := ""
 	if p.Until != nil { // it is the whole turn's
-		cannot = "a goal cannot be given"
+		cannot = "a goal cannot be set"
 	}
 	r, err := s.start(ctx, p, cannot)
 	if r == nil || err != nil {
@@ -120,6 +121,13 @@ func (s *state) promptDrafts(p Prompt) []event.Draft {
 func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
 	started := event.OpStarted{Op: event.OpModel, Text: op.Ref}
 	return s.ops.Operate(ctx, started, "the model cannot be changed", "the model is changed", func(ctx context.Context) error {
+		if op.Effort != "" {
+			if s.cfg.SetEffort == nil {
+				return errors.New("this session cannot change the reasoning effort")
+			}
+			s.cfg.SetEffort(op.Effort)
+			s.log.View(func() { s.cfg.Effort = op.Effort })
+		}
 		m, err := s.cfg.OpenModel(op.Ref)
 		if err != nil {
 			return err
@@ -188,7 +196,7 @@ func (op RunCommand) submit(ctx context.Context, s *Session) (int64, error) {
 			Out: func(out string) { s.log.Publish(event.OutputDelta{Text: out}) },
 		}
 		err := s.changes.RunForPerson(ctx, run, func(ran tool.Ran) event.Body {
-			return event.PersonRan{Command: op.Command, Output: s.shorten(ctx, ran), Exit: ran.Exit, Check: ran.Check}
+			return event.PersonRan{Command: op.Command, Output: s.shorten(ctx, ran), Exit: ran.Exit, Checks: ran.Checks}
 		})
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)

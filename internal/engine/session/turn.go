@@ -68,7 +68,6 @@ func (s *Session) finish(ctx context.Context, end event.End, err error) {
 	}
 }
 
-// requests implements turn.Requests.
 type requests struct{ *Session }
 
 // Build implements turn.Requests: it adds waiting prompts to the turn, and routes them.
@@ -92,8 +91,11 @@ func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
 	}
 	var r *llm.Request
 	var err error
-	room := s.window.maxReplyTokens()
-	s.log.View(func() { r, err = s.builder.Request(llm.Tail{MaxTokens: room}) })
+	tail := llm.Tail{MaxTokens: s.window.maxReplyTokens()}
+	s.log.View(func() {
+		tail.Thinking = s.conv.ThinkingTokens()
+		r, err = s.builder.Request(tail)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,8 +103,9 @@ func (s requests) Build(ctx context.Context) (*llm.Request, *float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if maxTokens > 0 && (room == 0 || maxTokens < room) {
-		s.log.View(func() { s.builder.SetTail(r, llm.Tail{MaxTokens: maxTokens}) })
+	if maxTokens > 0 && (tail.MaxTokens == 0 || maxTokens < tail.MaxTokens) {
+		tail.MaxTokens = maxTokens
+		s.log.View(func() { s.builder.SetTail(r, tail) })
 	}
 	return r, usd, nil
 }

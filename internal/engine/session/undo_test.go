@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -38,9 +39,7 @@ func wrote(t *testing.T) *rig {
 func (r *rig) plan(w undo.Selector) undo.Plan {
 	r.t.Helper()
 	p, err := r.View().Changes().Plan(r.t.Context(), w)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	return p
 }
 
@@ -117,19 +116,14 @@ func TestUndoIsAnOperation(t *testing.T) {
 		op   string
 	}{{undo.ByAll, "undo"}, {undo.ByRedo, "redo"}} {
 		after := r.View().Last()
-		started, err := r.Submit(t.Context(), session.Undo{Plan: r.plan(undo.Selector{Kind: c.kind})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		started := must.Get(r.Submit(t.Context(), session.Undo{Plan: r.plan(undo.Selector{Kind: c.kind})}))(t)
 		done, err := r.Await(t.Context(), started)
 		if err != nil || done.Op != event.OpName(c.op) || done.Outcome != event.OK {
 			t.Errorf("%s: %+v %v", c.op, done, err)
 		}
 		var kinds []string
 		for e, err := range r.store.Read(t.Context(), r.ID(), after) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if e.Seq > started && e.Cause != started {
 				t.Errorf("%s has the cause %d", e.Body.Kind(), e.Cause)
 			}
@@ -145,9 +139,7 @@ func TestUndoIsAnOperation(t *testing.T) {
 func (r *rig) shellDid(c event.FileChanged, before string) event.FileChanged {
 	r.t.Helper()
 	if c.Before != "" {
-		if _, err := r.store.Put(r.t.Context(), []byte(before)); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Done(r.t)(r.store.Put(r.t.Context(), []byte(before)))
 	}
 	c.Tool, c.Kept = "bash", true
 	return c
@@ -162,9 +154,7 @@ func (r *rig) reopen(bs ...event.Body) {
 	for _, b := range bs {
 		ds = append(ds, event.Draft{Body: b})
 	}
-	if _, err := r.store.Append(r.t.Context(), "s1", last, ds...); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Done(r.t)(r.store.Append(r.t.Context(), "s1", last, ds...))
 	r.open()
 }
 
@@ -177,13 +167,9 @@ func TestUndoModesAndLinks(t *testing.T) {
 	script.Path, script.After, script.ModeBefore, script.Mode = "script", script.Before, 0o755, 0o644
 	link.Path, link.After, link.ModeBefore, link.Mode = "link", undo.HashOf([]byte("x\n")), uint32(fs.ModeSymlink), 0o644
 	r.put("script", "#!/bin/sh\n")
-	if err := errors.Join(os.Chmod(filepath.Join(r.dir, "script"), 0o644), os.Symlink("script", filepath.Join(r.dir, "fresh"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Chmod(filepath.Join(r.dir, "script"), 0o644), os.Symlink("script", filepath.Join(r.dir, "fresh"))))
 	r.put("link", "x\n")
-	if err := os.Chmod(filepath.Join(r.dir, "link"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(r.dir, "link"), 0o644))
 	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(script, "#!/bin/sh\n"), r.shellDid(link, "script"), r.shellDid(fresh, ""), event.Ended{})
 	before := r.plan(undo.Selector{Kind: undo.ByCommand})
 	if _, err := r.undo(undo.ByCommand); err != nil {
@@ -233,15 +219,10 @@ func TestPoints(t *testing.T) {
 	if err != nil || len(points) != 2 || points[0].Text != "first" || strings.Join(points[0].Files, " ") != "a.txt sub/made.txt" || points[1].Text != "second" {
 		t.Fatalf("%+v %v", points, err)
 	}
-	if err := r.store.Fork(t.Context(), event.Origin{Session: "s1", At: points[1].Before()}, "s2"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.store.Fork(t.Context(), event.Origin{Session: "s1", At: points[1].Before()}, "s2"))
 	cfg := r.cfg
 	cfg.ID, cfg.Model = "s2", llmtest.New(llmtest.Say("hello"))
-	fork, err := session.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fork := must.Get(session.Open(t.Context(), cfg))(t)
 	defer fork.Close()
 	f := &rig{Session: fork, t: t, dir: r.dir, store: r.store, model: cfg.Model.(*llmtest.Model), cfg: cfg}
 	f.run("another second", nil)

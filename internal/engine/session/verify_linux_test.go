@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -22,9 +23,7 @@ func TestUntoldChanges(t *testing.T) {
 	outside := t.TempDir()
 	script := func(name, text string) string {
 		p := filepath.Join(outside, name)
-		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, p, text)
 		return "sh " + p
 	}
 	// Each is a name of the same file outside the workspace, made, written through
@@ -85,9 +84,7 @@ func TestUntoldChanges(t *testing.T) {
 	for _, f := range p.Files {
 		yes.Confirmed = append(yes.Confirmed, f.Path)
 	}
-	if _, err := session.DoPlan(t.Context(), r.Session, p, yes); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(session.DoPlan(t.Context(), r.Session, p, yes))
 	for f, want := range map[string]string{"dir/x": "ex\n", "a.txt": "one\n"} {
 		if b, err := os.ReadFile(filepath.Join(r.dir, f)); err != nil || string(b) != want {
 			t.Errorf("%s: %q %v", f, b, err)

@@ -66,7 +66,6 @@ func (s *contextWindow) maxReplyTokens() int {
 	return fits
 }
 
-// compaction implements turn.Compaction.
 type compaction struct{ *Session }
 
 func (c compaction) Due() (why event.CompactedWhy, spiral bool) {
@@ -193,7 +192,7 @@ func (s *contextWindow) recordHints(ctx context.Context) error {
 		if n, due := s.conv.Status(); due {
 			ds = append(ds, event.Draft{Body: n})
 		}
-		for _, n := range s.hints.Due() {
+		for _, n := range s.hints.Due(window.Bytes(s.conv.ResultCap())) {
 			ds = append(ds, event.Draft{Body: n})
 		}
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/window"
@@ -220,10 +221,7 @@ func TestResumeAfterCompaction(t *testing.T) {
 		m := llmtest.New()
 		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
 		again.Model = llmtest.Scripted{Model: m}
-		s, err := session.Open(t.Context(), again)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(session.Open(t.Context(), again))(t)
 		defer s.Close()
 		(&rig{Session: s, t: t}).run("and now?", nil)
 		return bytes.Join(m.Requests()[0].Body, nil)
@@ -362,14 +360,10 @@ func TestCompactByHand(t *testing.T) {
 		return x
 	}
 	events := r.Events(t.Context(), r.View().Last())
-	if _, err := r.do(session.Compact{Focus: "the dull ones"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.Compact{Focus: "the dull ones"}))
 	var order []string
 	for e, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		switch b := e.Body.(type) {
 		case event.Compacted:
 			if b.Why != event.CompactedPerson || b.Focus != "the dull ones" {
@@ -480,9 +474,7 @@ func TestSeenAfterCompaction(t *testing.T) {
 	r.put("old.txt", "old\n")
 	r.put("new.txt", "new\n")
 	r.run("read", nil)
-	if _, err := r.do(session.Compact{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(r.do(session.Compact{}))
 	done := find[event.CallDone](r.run("write", nil))
 	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.file("new.txt") != "newer" || r.file("old.txt") != "old\n" {
 		t.Errorf("%s: %s\n%s: %s", done[0].Outcome, done[0].Result.Text, done[1].Outcome, done[1].Result.Text)
@@ -516,15 +508,13 @@ func TestPoorSummaryIsMadeAgain(t *testing.T) {
 			}
 			r := windowed(t, 200_000, m)
 			r.run("read the pages", nil)
-			if _, err := r.do(session.Compact{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(r.do(session.Compact{}))
 			if len(asked) != len(c.say) {
 				t.Fatalf("%d requests", len(asked))
 			}
 			if len(asked) > 1 {
 				ms := asked[1].Messages
-				if len(ms) != 3 || ms[1].Text() != "ok" || !strings.Contains(ms[2].Text(), "have 1 words") {
+				if len(ms) != 1 || !strings.Contains(ms[0].Text(), "<poor>\nok\n</poor>") || !strings.Contains(ms[0].Text(), "have 1 words") {
 					t.Errorf("%+v", ms)
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -35,19 +36,13 @@ func chains(t *testing.T) map[string][]wiretest.Case {
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
-	recorded, err := wiretest.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must.Get(wiretest.Dir())(t)
 	if recorded != "" {
 		dirs = append(dirs, recorded)
 	}
 	out := map[string][]wiretest.Case{}
 	for _, dir := range dirs {
-		cases, err := wiretest.Index(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cases := must.Get(wiretest.Index(dir))(t)
 		for _, c := range cases {
 			if c.Session == nil || c.Session.Step != 1 {
 				continue
@@ -152,9 +147,7 @@ func reopened(t *testing.T, server *wiretest.Server, c wiretest.Case, cfg sessio
 	r.open()
 	r.run(prompt, nil)
 	checkFold(t, stored(t, cfg.Store, cfg.ID))
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	return model.requests()[0]
 }
 
@@ -182,9 +175,7 @@ func stored(t *testing.T, st event.Store, id string) []event.Event {
 	t.Helper()
 	var all []event.Event
 	for e, err := range st.Read(context.Background(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, e)
 	}
 	return all
@@ -195,9 +186,7 @@ func copied(t *testing.T, events []event.Event) event.Store {
 	t.Helper()
 	st := memory.New(time.Now)
 	for i, e := range events {
-		if _, err := st.Append(t.Context(), e.Session, int64(i), event.Draft{Cause: e.Cause, Body: e.Body}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(st.Append(t.Context(), e.Session, int64(i), event.Draft{Cause: e.Cause, Body: e.Body}))
 	}
 	return st
 }
@@ -273,10 +262,7 @@ func recordedTools(t *testing.T, chain []wiretest.Case) tool.Set {
 	for i, c := range chain {
 		var results []recordedResult
 		if i+1 < len(chain) {
-			next, err := chain[i+1].Load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			next := must.Get(chain[i+1].Load())(t)
 			var body any
 			if json.Unmarshal(next.Request.Body, &body) == nil {
 				results = resultsIn(body, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -22,33 +23,22 @@ import (
 // change in the log, beside the write alone.
 func BenchmarkWrite(b *testing.B) {
 	ctx := context.Background()
-	st, err := sqlite.Open(ctx, filepath.Join(b.TempDir(), "db"), sqlite.Options{Now: time.Now})
-	if err != nil {
-		b.Fatal(err)
-	}
+	st := must.Get(sqlite.Open(ctx, filepath.Join(b.TempDir(), "db"), sqlite.Options{Now: time.Now}))(b)
 	defer st.Close()
-	ws, err := workspace.Open(b.TempDir(), workspace.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	ws := must.Get(workspace.Open(b.TempDir(), workspace.Options{}))(b)
 	defer ws.Close()
-	s, err := Open(ctx, Config{
+	s := must.Get(Open(ctx, Config{
 		Store: st, ID: "s", Dir: ws.Root(), Model: llmtest.New(), Files: ws,
 		Permission: permission.New(permission.Config{Mode: permission.Ask4All, Root: ws.Root(), Home: "/home"}),
 		Mask:       secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	defer s.Close()
 	run := func(b *testing.B, name string, write func([]tool.Write) error) {
 		b.Run(name, func(b *testing.B) {
 			var last tool.Hash
 			for i := 0; b.Loop(); i++ {
 				data := fmt.Appendf(nil, "%s %d\n", name, i)
-				if err := write([]tool.Write{{Path: name, Data: data, Expect: last}}); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, write([]tool.Write{{Path: name, Data: data, Expect: last}}))
 				last = hashOf(string(data))
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -29,16 +30,11 @@ func begin(t *testing.T, store event.Store, session string, m llm.Model, parent 
 	t.Helper()
 	l := &life{fold: &Fold{}}
 	meter := &budget.Meter{}
-	log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: session, Now: time.Now}, l.fold, meter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: session, Now: time.Now}, l.fold, meter))(t)
 	l.log = log
 	l.account = spending.New(spending.Config{Session: session, Now: time.Now, Log: log, Meter: meter, Parent: parent})
 	lost := l.fold.Lost()
-	if err := log.Append(t.Context(), lost...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Append(t.Context(), lost...))
 	l.Model, l.Spending, l.Log = func() llm.Model { return m }, l.account, log
 	return l, names(lost)
 }
@@ -144,9 +140,7 @@ func TestSeveralInFlight(t *testing.T) {
 			for _, text := range c.ends {
 				finish(text)
 			}
-			if err := l.log.Append(t.Context(), c.then...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.log.Append(t.Context(), c.then...))
 			if got := l.inFlight(); !slices.Equal(got, c.lost) {
 				t.Errorf("in flight: %q, want %q", got, c.lost)
 			}
@@ -177,12 +171,8 @@ func dead(t *testing.T, from event.Store) event.Store {
 	t.Helper()
 	to := memory.New(time.Now)
 	for e, err := range from.Read(t.Context(), "s", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := to.Append(t.Context(), "s", e.Seq-1, event.Draft{Cause: e.Cause, Body: e.Body}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Done(t)(to.Append(t.Context(), "s", e.Seq-1, event.Draft{Cause: e.Cause, Body: e.Body}))
 	}
 	return to
 }

@@ -133,7 +133,6 @@ func (s *Requests) Complete(ctx context.Context, q Request) (*llm.Reply, error) 
 // Fold holds the requests in flight. The zero value is ready.
 type Fold struct{ open []event.SideRequest }
 
-// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.SideRequest:

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -50,10 +51,7 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 			fold := &Fold{}
 			m := llmtest.New(c.turn)
 			meter := &budget.Meter{}
-			log, err := eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold, meter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold, meter))(t)
 			acc := spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now, Log: log, Meter: meter})
 			kinds := ""
 			var cost event.Charged

@@ -70,7 +70,6 @@ type Account struct {
 	asking chan struct{} // holds a token while a person is asked
 }
 
-// New returns an account.
 func New(cfg Config) *Account { return &Account{cfg: cfg, log: cfg.Log, meter: cfg.Meter} }
 
 // Spent returns what the session and its running or last turn spent.
@@ -190,14 +189,6 @@ func (acc *Account) takeSettlement() (settle SettleFunc) {
 	return settle
 }
 
-// Refund releases the reservation of a request that was not sent.
-func (acc *Account) Refund() {
-	if settle := acc.takeSettlement(); settle != nil {
-		_ = settle(context.Background()) // nothing is charged: nothing can fail
-	}
-}
-
-// Settle implements Parent.
 func (acc *Account) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
 	defer acc.release(grant)
 	var ds []event.Draft

@@ -13,7 +13,6 @@ import (
 // shows a call that would work (SPEC 4.5).
 type Arguments struct{ Env func(*Pending) tool.Env }
 
-// Check is part of Gate.
 func (g Arguments) Check(_ context.Context, step []*Pending) error {
 	for _, p := range step {
 		if p.Refused != nil {

@@ -23,7 +23,6 @@ type Exists struct {
 	Late func(ctx context.Context, name string) (t tool.Tool, why string, ok bool)
 }
 
-// Check is part of Gate.
 func (g Exists) Check(ctx context.Context, step []*Pending) error {
 	for _, p := range step {
 		if p.Refused != nil {

@@ -11,7 +11,6 @@ import (
 // nothing in between can have changed its result.
 type Repeated struct{}
 
-// Check is part of Gate.
 func (Repeated) Check(_ context.Context, step []*Pending) error {
 	for i, p := range step {
 		if p.Refused != nil {

@@ -3,11 +3,18 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -98,3 +105,89 @@ func TestInvokeIsGuarded(t *testing.T) {
 		t.Error("what gives a call its abilities is not guarded")
 	}
 }
+
+// SPEC 4.1: a call that is cancelled while it waits gives back no place, since it had none.
+func TestCancelledWaitHasNoPlace(t *testing.T) {
+	l := NewLocks(1)
+	running := l.Reserve(tool.Footprint{Writes: []tool.Span{{Path: "a"}}})
+	l.Reserve(tool.Footprint{Writes: []tool.Span{{Path: "b"}}}).Release()
+	next := l.Reserve(tool.Footprint{Writes: []tool.Span{{Path: "c"}}})
+	select {
+	case <-next.ready:
+		t.Error("two run where one may")
+	default:
+	}
+	running.Release()
+	select {
+	case <-next.ready:
+	default:
+		t.Error("the next one does not run")
+	}
+}
+
+// SPEC 4.3: a call that was repeated after one of unknown effect is another question, also
+// where that one says that it only reads.
+func TestRepeatedAfterTheUnknown(t *testing.T) {
+	look := tool.Tool{Spec: llm.ToolSpec{Name: "look"}, ReadOnly: true}
+	for unknown, refused := range map[bool]bool{false: true, true: false} {
+		between := tool.Tool{Spec: llm.ToolSpec{Name: "between"}, ReadOnly: true}
+		step := []*Pending{
+			{Tool: look, Args: json.RawMessage(`{}`)},
+			{Tool: between, Args: json.RawMessage(`{}`), Footprint: tool.Footprint{Unknown: unknown}},
+			{Tool: look, Args: json.RawMessage(`{}`)},
+		}
+		must.Do(t, (Repeated{}).Check(t.Context(), step))
+		if (step[2].Refused != nil) != refused {
+			t.Errorf("unknown %v: refused is %v", unknown, step[2].Refused)
+		}
+	}
+}
+
+// SPEC 4.6: of a result that was masked nothing counts as shown: what the model saw is not
+// what the file holds.
+func TestMaskedLinesAreNotSeen(t *testing.T) {
+	rs := Results{Mask: func(s string) string { return strings.ReplaceAll(s, "secret", "[masked]") }}
+	for text, seen := range map[string]int{"1\tplain\n": 1, "1\ta secret\n": 0} {
+		if r := rs.Masked(tool.Result{Text: text, Seen: []tool.Span{{Path: "f"}}}); len(r.Seen) != seen {
+			t.Errorf("%q: %v", text, r.Seen)
+		}
+	}
+}
+
+// SPEC 4.8: a call whose start cannot be recorded does not run.
+func TestUnrecordedCallDoesNotRun(t *testing.T) {
+	ran := false
+	put := fileTool("put", true, func(context.Context, string) (tool.Result, error) { ran = true; return tool.Text("x"), nil })
+	b := newBench(llmtest.New(llmtest.Use("put", `{"path":"a"}`)), put)
+	b.Log = noStarts{b}
+	if _, err := b.Run(t.Context()); err != nil && !errors.Is(err, errNoStarts) {
+		t.Fatal(err)
+	}
+	if ran {
+		t.Error("it ran")
+	}
+}
+
+var errNoStarts = errors.New("no start is taken")
+
+// noStarts is a log that takes all but the starts of calls.
+type noStarts struct{ *bench }
+
+func (n noStarts) Append(ctx context.Context, ds ...event.Draft) error {
+	if _, ok := ds[0].Body.(event.CallStarted); ok {
+		return errNoStarts
+	}
+	return n.bench.Append(ctx, ds...)
+}
+
+// SPEC 6.7: a provider that refuses each length does not make the loop compact for ever.
+func TestRefusedLengthsAreASpiral(t *testing.T) {
+	l := Loop{Compaction: spiral{}}
+	if ok, err := l.tooLong(t.Context(), 1, fault.ErrContextLength, false); ok || !errors.Is(err, errSpiral) {
+		t.Errorf("tried again: %v, %v", ok, err)
+	}
+}
+
+type spiral struct{ Compaction }
+
+func (spiral) Due() (event.CompactedWhy, bool) { return event.CompactedFull, true }

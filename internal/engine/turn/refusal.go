@@ -5,10 +5,14 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // Title is one line for a person on what a call is about.
 func (p *Pending) Title() string {
+	if p.Tool.Facts.Kind == tool.Search { // its footprint is where, not what
+		return tool.AboutCall(p.Tool.Spec.Name, p.Call.Args).Title
+	}
 	var what []string
 	if p.Footprint.Shell != "" {
 		first, _, more := strings.Cut(p.Footprint.Shell, "\n")

@@ -89,6 +89,7 @@ type Pending struct {
 	notes     []string
 	changed   []event.FileChanged
 	untouched bool
+	asPerson  bool
 }
 
 // Records is how a call is recorded that the model did not ask for: it has no
@@ -120,7 +121,14 @@ func (p *Pending) Note(text string) {
 func (p *Pending) Untouched() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.untouched = true
+	p.untouched = !p.asPerson
+}
+
+// AsPerson notes that its command runs again as the person, whom no sandbox watches.
+func (p *Pending) AsPerson() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asPerson = true
 }
 
 func (p *Pending) leftAlone() bool {

@@ -234,7 +234,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) 
 	r, err := Invoke(cctx, p.Tool, func() tool.Env { return l.Env(p) }, p.Args)
 	d := finishedCall{p: p, CallDone: event.CallDone{
 		ID: p.Call.ID, Tool: p.Tool.Spec.Name, Outcome: event.OK, Note: r.Note, Diff: r.Diff,
-		Command: r.Command, Exit: r.Exit, Check: r.Check, Took: l.Clock.Now().Sub(start),
+		Command: r.Command, Exit: r.Exit, Checks: r.Checks, Took: l.Clock.Now().Sub(start),
 		Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
 	}}
 	switch {

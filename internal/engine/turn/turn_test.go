@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -160,9 +161,7 @@ func TestConflictsRunInOrder(t *testing.T) {
 	write := fileTool("put", true, func(context.Context, string) (tool.Result, error) { content = "new"; return tool.Text("ok"), nil })
 	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text(content), nil })
 	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`, "put", `{"path":"a"}`, "look", `{"path":"a"}`)), write, read)
-	if _, err := b.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(b.Run(t.Context()))
 	if rs := b.results(); rs[0].Result.Text != "old" || rs[2].Result.Text != "new" {
 		t.Errorf("%+v", rs)
 	}
@@ -196,9 +195,7 @@ func TestNamesAndArguments(t *testing.T) {
 		llmtest.Use("LOOK", `{"path":"1"}`, "look", `{"file_path":"2"}`, "lok", `{"path":"3"}`, "look", `{}`, "run_shell_command", `{"path":"4"}`),
 		llmtest.Turn{Calls: []llm.Call{bad}},
 	), read, bash)
-	if _, err := b.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(b.Run(t.Context()))
 	want := []string{"got 1", "got 2", `no tool "lok". The nearest are: look`, `A call that works: {"path": "main.go"}`, "ran 4", "unexpected end at 6"}
 	for i, r := range b.results() {
 		if !strings.Contains(r.Result.Text, want[i]) {
@@ -215,9 +212,7 @@ func TestRepeatedInOneStep(t *testing.T) {
 	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { n++; return tool.Text("x"), nil })
 	write := fileTool("put", true, func(context.Context, string) (tool.Result, error) { return tool.Text("ok"), nil })
 	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`, "look", `{"path":"a"}`, "put", `{"path":"a"}`, "look", `{"path":"a"}`)), read, write)
-	if _, err := b.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(b.Run(t.Context()))
 	if n != 2 || b.results()[1].Outcome != event.Denied {
 		t.Errorf("ran %d times: %+v", n, b.results())
 	}
@@ -328,9 +323,7 @@ func TestBrokenAndLong(t *testing.T) {
 		return tool.Result{Text: "first\n" + strings.Repeat("é", 5000) + "\nlast", Seen: []tool.Span{{Path: "a"}}}, nil
 	})
 	b := newBench(llmtest.New(llmtest.Use("boom", `{"path":"a"}`, "long", `{"path":"b"}`)), boom, long)
-	if _, err := b.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(b.Run(t.Context()))
 	rs := b.results()
 	if rs[0].Outcome != event.Failed || !strings.Contains(rs[0].Result.Text, "ouch") {
 		t.Errorf("%+v", rs[0])
@@ -379,9 +372,7 @@ func TestGapsAreCutOnce(t *testing.T) {
 		if c.fix != "" {
 			b.Stages.Gates = append(b.Stages.Gates, fixing(c.fix))
 		}
-		if _, err := b.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(b.Run(t.Context()))
 		d := b.results()[0]
 		text := d.Result.Text
 		if c.fix != "" {

@@ -179,13 +179,19 @@ func (k *check) read(refused []process.Refusal) {
 		return
 	}
 	r := c.Read(whole, exit)
-	done.Failures, done.Why, done.Failed = r.Failures, r.Broken, r.Failed
+	done.Failures, done.Why, done.Unrun, done.Failed = r.Failures, r.Broken, r.Broken != "" && r.Failures == 0, r.Failed
 	for i := range done.Failed {
 		for _, x := range refused {
 			if f := &done.Failed[i]; f.Unrun == "" && x.What != "" && strings.Contains(f.Cause, x.What) {
 				f.Unrun, f.Sure = "the sandbox refused: "+x.String(), true
 			}
 		}
+	}
+	// Where the machine let nothing run, nothing was checked.
+	reached := slices.ContainsFunc(done.Failed, func(f event.Failure) bool { return !f.Sure || f.Name != "" })
+	if n := len(done.Failed); n > 0 && n == done.Failures && done.Tests == 0 && !reached {
+		done.Why, done.Unrun = "it could not run: "+done.Failed[0].Unrun, true
+		done.Failed, done.Failures = nil, 0
 	}
 	done.Output = strings.ToValidUTF8(strings.TrimRight(r.Text, "\n"), "\uFFFD")
 	if len(whole)-len(r.Text) < worthKeeping {

@@ -109,6 +109,13 @@ func (t *TurnEnd) Skip(ctx context.Context, why string) error {
 	return t.Log.Append(ctx, event.Draft{Body: event.Checked{Why: why}})
 }
 
+// Lacks records that a check does not run, since this machine lacks something.
+func (t *TurnEnd) Lacks(ctx context.Context, c Check, what string) error {
+	return t.Log.Append(ctx, event.Draft{Body: event.Checked{
+		Name: c.Name, Command: c.Command, Part: c.Part, Attempt: c.Attempt, Why: "it could not run: " + what, Unrun: true,
+	}})
+}
+
 // Warn shows the person a warning.
 func (t *TurnEnd) Warn(ctx context.Context, what event.WarnedWhat, text string) error {
 	return t.Log.Append(ctx, event.Draft{Body: event.Warned{What: what, Text: text}})

@@ -9,12 +9,13 @@
 //
 // It promises that every request is answered, that messages of the editor are handled in
 // the order in which they came, and that a call which needs permission runs only after an
-// answer that was among those offered. It refuses to read, write or run anything through
-// the editor: what pawl does is sandboxed, journaled and undone only where pawl does it
-// itself.
+// answer that was among those offered. Files are read and written as the person sees them
+// in the editor, saved or not (buffers.go). It refuses to run anything in the editor's
+// terminals: a command there would run outside the sandbox, the journal and undo.
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
@@ -38,6 +40,8 @@ type Place struct {
 	Dirs []string // further folders, absolute
 	// Servers is the editor's MCP servers in the format of .mcp.json, nil for none.
 	Servers json.RawMessage
+	// Files, if set, puts the texts of the editor over those on the disk.
+	Files func(tool.Files) tool.Files
 }
 
 // Listed is a stored session.
@@ -59,16 +63,20 @@ type Options struct {
 	Delete   func(ctx context.Context, id string) error
 	// Models lists the models that can be used, each as provider/name.
 	Models func(context.Context) []string
+	// Usable returns why no model can be used, for want of a key.
+	Usable func() error
 
-	Version string
-	Signals <-chan string // each one ends the conversation
+	Version    string
+	BufferTime time.Duration // how long the editor may take to give a text; 0: as usual
+	Signals    <-chan string // each one ends the conversation
 }
 
 // The error codes of JSON-RPC that are used.
 const (
-	notFound = -32002 // a session
-	failed   = jsonrpc2.CodeInternalError
-	invalid  = jsonrpc2.CodeInvalidParams
+	notFound    = -32002 // a session
+	signInFirst = -32000
+	failed      = jsonrpc2.CodeInternalError
+	invalid     = jsonrpc2.CodeInvalidParams
 )
 
 // agent is the agent's side of a connection.
@@ -78,7 +86,9 @@ type agent struct {
 	conn *jsonrpc2.Conn
 	dialect
 
-	pendingRequests sync.WaitGroup // requests that are not answered yet
+	readsBuffers, writesBuffers bool           // what the editor offers
+	bufferTime                  time.Duration  // see buffers
+	pendingRequests             sync.WaitGroup // requests that are not answered yet
 
 	mu       sync.Mutex
 	sessions map[string]*openSession // open sessions
@@ -94,7 +104,7 @@ const patience = 10 * time.Second
 func Run(ctx context.Context, o Options) (signal string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a := &agent{Options: o, ctx: ctx, sessions: map[string]*openSession{}}
+	a := &agent{Options: o, ctx: ctx, sessions: map[string]*openSession{}, bufferTime: cmp.Or(o.BufferTime, bufferTime)}
 	ready := make(chan struct{})
 	in := newLines(o.In, o.Out, o.Err)
 	in.ended = a.finish // the connection can send until then
@@ -196,6 +206,8 @@ func (a *agent) handle(method string, raw json.RawMessage, reply answer) {
 	switch method {
 	case "initialize":
 		with(raw, reply, a.initialize)
+	case "authenticate":
+		with(raw, reply, func(p authenticateParams, reply answer) { go func() { reply(struct{}{}, a.authenticate(p.Method)) }() })
 	case "session/new":
 		with(raw, reply, func(p openParams, reply answer) { a.open(p, slash.Want{}, false, reply) })
 	case "session/load": // version 1
@@ -275,9 +287,26 @@ func (a *agent) withSession(raw json.RawMessage, reply answer, do func(*openSess
 // initialize agrees on a version: the newest that both speak.
 func (a *agent) initialize(p initializeParams, reply answer) {
 	a.version = max(1, min(p.Version, 2))
-	a.terminals = a.version == 2 || p.Client.Meta.Terminal
-	a.canAskText = p.Client.Elicitation != nil && p.Client.Elicitation.Form != nil
+	has := p.Client
+	if a.version == 2 {
+		has = p.Second
+	}
+	a.terminals = a.version == 2 || has.Meta.Terminal
+	a.readsBuffers, a.writesBuffers = has.Files.Read, has.Files.Write
+	a.signsIn = has.Auth.Terminal == true
+	a.canAskText = has.Elicitation != nil && has.Elicitation.Form != nil
 	reply(a.initializeResult(a.Version), nil)
+}
+
+// authenticate looks whether there is a key: a person stores it with `pawl login`.
+func (a *agent) authenticate(method string) error {
+	if method != keyMethod {
+		return refuse(invalid, "unknown sign-in method %q", method)
+	}
+	if why := a.Usable(); why != nil {
+		return refuse(signInFirst, "%v", why)
+	}
+	return nil
 }
 
 // open opens a session. It answers once that is done, after the replay if there is one.
@@ -298,13 +327,17 @@ func (a *agent) open(p openParams, want slash.Want, replay bool, reply answer) {
 			return
 		}
 	}
+	texts := &buffers{a: a}
+	if a.readsBuffers {
+		place.Files = texts.over
+	}
 	go func() {
 		cfg, err := a.Chat(a.ctx, place)
 		if err != nil {
 			reply(nil, err)
 			return
 		}
-		t := &openSession{a: a, dir: p.Dir, chat: chat.Begin(a.ctx, cfg, want), replay: replay, ready: reply, done: make(chan struct{})}
+		t := &openSession{a: a, texts: texts, dir: p.Dir, chat: chat.Begin(a.ctx, cfg, want), replay: replay, ready: reply, done: make(chan struct{})}
 		t.ctx, t.stop = context.WithCancel(a.ctx)
 		defer t.stop()
 		t.run()

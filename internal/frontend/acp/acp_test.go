@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,10 +41,19 @@ type editor struct {
 	idles int // messages that idle has looked at
 	place Place
 	ended chan struct{}
+	// texts are its unsaved files; nil: it offers none. silent: it never answers about them.
+	texts  map[string]string
+	silent bool
 }
 
 // edit begins a connection in a version; every change of the folder is asked for.
 func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
+	t.Helper()
+	return editWith(t, version, nil, turns...)
+}
+
+// editWith begins a connection of an editor that offers its files.
+func editWith(t *testing.T, version int, offers object, turns ...llmtest.Turn) *editor {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -49,7 +61,7 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 	}
 	cfg := sessiontest.Config(t, dir, llmtest.New(turns...), nil)
 	cfg.Person = true
-	cfg.Tools = append(cfg.Tools, tools.AskUser())
+	cfg.Tools = append(cfg.Tools, tools.AskUser(), tools.Edit())
 	cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"})
 	cfg.Models = session.Models{OpenModel: func(ref string) (llm.Model, error) {
 		if ref != "other/one" {
@@ -68,6 +80,9 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 			e.place = p
 			return chat.Config{Now: time.Now, Open: func(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
 				c := cfg
+				if p.Files != nil {
+					c.Files = p.Files(c.Files)
+				}
 				if c.ID = w.Resume; c.ID == "" {
 					c.ID = fmt.Sprint("s", opened.Add(1))
 				}
@@ -86,6 +101,10 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 		},
 		Delete: func(context.Context, string) error { return nil },
 		Models: func(context.Context) []string { return []string{"other/one"} },
+		Usable: func() error { return nil },
+	}
+	if offers["silent"] != nil {
+		o.BufferTime = time.Millisecond
 	}
 	go func() {
 		_, _ = Run(t.Context(), o)
@@ -98,11 +117,21 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 		<-e.ended
 	})
 	if version > 0 {
-		e.result(e.request("initialize", object{"protocolVersion": version}))
-		o := e.result(e.request("session/new", object{"cwd": dir, "mcpServers": []object{}}))
-		e.id = o["sessionId"].(string)
+		e.begin(version, offers)
 	}
 	return e
+}
+
+// offered names the field of what an editor offers.
+func offered(version int) string {
+	return map[int]string{1: "clientCapabilities", 2: "capabilities"}[version]
+}
+
+func (e *editor) begin(version int, offers object) {
+	e.t.Helper()
+	e.result(e.request("initialize", object{"protocolVersion": version, offered(version): object{"fs": offers}}))
+	o := e.result(e.request("session/new", object{"cwd": e.dir, "mcpServers": []object{}}))
+	e.id = o["sessionId"].(string)
 }
 
 func (e *editor) write(m object) {
@@ -143,6 +172,7 @@ func (e *editor) next(what string, is func(object) bool) object {
 			e.t.Fatalf("%v: %s", err, e.out.Text())
 		}
 		e.all = append(e.all, m)
+		e.file(m)
 		if is(m) {
 			return m
 		}
@@ -451,7 +481,7 @@ func TestQuestionsInWords(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(name, version), func(t *testing.T) {
 				e := edit(t, 0, llmtest.Use("ask_user", `{"question":"Which name?"}`), llmtest.Say("done"))
-				e.result(e.request("initialize", object{"protocolVersion": version, "clientCapabilities": object{"elicitation": object{"form": object{}}}}))
+				e.result(e.request("initialize", object{"protocolVersion": version, offered(version): object{"elicitation": object{"form": object{}}}}))
 				e.id = e.result(e.request("session/new", object{"cwd": e.dir, "mcpServers": []object{}}))["sessionId"].(string)
 				sent := e.say("ask me")
 				m := e.next("elicitation/create", func(m object) bool { return m["method"] == "elicitation/create" })
@@ -667,6 +697,25 @@ func TestTitle(t *testing.T) {
 		e.say("rename the parser\nand its tests")
 		if u := e.update("session_info_update"); u["title"] != "rename the parser and its tests" {
 			t.Errorf("version %d: %v", version, u)
+		}
+	}
+}
+
+// SPEC 17.2: the editor shows the images of a result.
+func TestImagesOfResults(t *testing.T) {
+	for _, version := range []int{1, 2} {
+		e := edit(t, version, llmtest.Use("read", `{"files":[{"path":"a.png"}]}`), llmtest.Say("a picture"))
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(e.dir, "a.png"), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.through(version, e.say("look"), nil)
+		want := "data:" + base64.StdEncoding.EncodeToString(b.Bytes()) + " mimeType:image/png type:image"
+		if got := fmt.Sprint(e.all); !strings.Contains(got, want) {
+			t.Errorf("version %d: %s", version, got)
 		}
 	}
 }

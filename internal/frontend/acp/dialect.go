@@ -3,9 +3,12 @@ package acp
 import (
 	"encoding/base64"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -18,6 +21,7 @@ type dialect struct {
 	version    int
 	terminals  bool // the editor shows the output of commands in a terminal
 	canAskText bool // the editor can ask for a text
+	signsIn    bool // the editor can run pawl in a terminal for a sign-in
 }
 
 func (d dialect) v2() bool { return d.version == 2 }
@@ -25,20 +29,27 @@ func (d dialect) v2() bool { return d.version == 2 }
 // initializeResult returns the answer to initialize.
 func (d dialect) initializeResult(version string) object {
 	info := object{"name": "pawl", "title": "pawl", "version": version}
-	if d.v2() {
+	if d.v2() { // its login is not used
 		return object{"protocolVersion": 2, "info": info, "authMethods": []object{}, "capabilities": object{"session": object{
 			"prompt": object{"image": object{}, "embeddedContext": object{}},
 			"mcp":    object{"stdio": object{}, "http": object{}},
 			"delete": object{}, "fork": object{}, "additionalDirectories": object{},
 		}}}
 	}
-	return object{"protocolVersion": 1, "agentInfo": info, "authMethods": []object{}, "agentCapabilities": object{
+	ways := []object{{"id": keyMethod, "name": "Key of a model provider", "description": "Store it with `pawl login PROVIDER --key` in a terminal, or set it in `env` of the editor's entry for pawl."}}
+	if d.signsIn {
+		ways = append(ways, object{"id": "openrouter", "type": "terminal", "name": "OpenRouter", "description": "Sign in with the browser.", "args": []string{"login"}})
+	}
+	return object{"protocolVersion": 1, "agentInfo": info, "authMethods": ways, "agentCapabilities": object{
 		"loadSession":         true,
 		"promptCapabilities":  object{"image": true, "audio": false, "embeddedContext": true},
 		"mcpCapabilities":     object{"http": true, "sse": true},
 		"sessionCapabilities": object{"list": object{}, "resume": object{}, "close": object{}, "delete": object{}, "fork": object{}, "additionalDirectories": object{}},
 	}}
 }
+
+// keyMethod is the way to sign in that pawl handles itself: it looks whether there is a key.
+const keyMethod = "key"
 
 // Who a message is from, as updates name it.
 const (
@@ -251,10 +262,13 @@ func modes(now permission.Mode) object {
 const (
 	modeOption  = "mode"
 	modelOption = "model"
+	// effortOption is there for models that think.
+	effortOption = "effort"
 )
 
-// options returns the settings that an editor can show and change: the mode and the model.
-func (d dialect) options(mode permission.Mode, inUse string, models []string) []object {
+// options returns the settings that an editor can show and change: the mode, the model and
+// its reasoning effort.
+func (d dialect) options(mode permission.Mode, inUse llm.Info, models []string) []object {
 	choices := func(values []string, doc func(string) string) []object {
 		out := []object{}
 		for _, v := range values {
@@ -266,8 +280,8 @@ func (d dialect) options(mode permission.Mode, inUse string, models []string) []
 		}
 		return out
 	}
-	option := func(id, name, now string, values []object) object {
-		o := object{"name": name, "category": id, "type": "select", "currentValue": now, "options": values}
+	option := func(id, category, name, now string, values []object) object {
+		o := object{"name": name, "category": category, "type": "select", "currentValue": now, "options": values}
 		if d.v2() {
 			o["configId"] = id
 		} else {
@@ -279,10 +293,19 @@ func (d dialect) options(mode permission.Mode, inUse string, models []string) []
 	for _, m := range permission.Modes() {
 		all = append(all, string(m))
 	}
-	return []object{
-		option(modeOption, "Permissions", string(mode), choices(all, func(m string) string { return permission.Mode(m).About() })),
-		option(modelOption, "Model", inUse, choices(models, func(string) string { return "" })),
+	none := func(string) string { return "" }
+	out := []object{
+		option(modeOption, "mode", "Permissions", string(mode), choices(all, func(m string) string { return permission.Mode(m).About() })),
+		option(modelOption, "model", "Model", inUse.Ref(), choices(models, none)),
 	}
+	if now := inUse.Effort; now != "" {
+		levels := catalog.Efforts()
+		if !slices.Contains(levels, now) {
+			levels = append([]string{now}, levels...)
+		}
+		out = append(out, option(effortOption, "thought_level", "Reasoning effort", now, choices(levels, none)))
+	}
+	return out
 }
 
 // question is what is asked about one call.

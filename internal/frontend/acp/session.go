@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -21,6 +22,7 @@ import (
 // updates to the editor; another one handles the editor's messages.
 type openSession struct {
 	a      *agent
+	texts  *buffers
 	dir    string
 	chat   *chat.Conversation
 	id     string
@@ -86,6 +88,9 @@ func (t *openSession) end(err error) {
 		stop()
 	}
 	if t.ready != nil {
+		if why := t.a.Usable(); why != nil {
+			err = refuse(signInFirst, "%v", why)
+		}
 		t.ready(nil, err)
 		t.ready = nil
 	}
@@ -132,6 +137,7 @@ func (t *openSession) next(kind string) string {
 // opened registers the session. Its request is answered here, unless a replay comes first.
 func (t *openSession) opened(s chat.Start) {
 	t.id = s.ID
+	t.texts.session.Store(t.id)
 	t.a.mu.Lock()
 	t.a.sessions[t.id] = t
 	t.a.mu.Unlock()
@@ -267,7 +273,7 @@ func (t *openSession) options() []object {
 	if now := v.Info().Ref(); !slices.Contains(models, now) {
 		models = append([]string{now}, models...)
 	}
-	return t.a.dialect.options(v.Mode(), v.Info().Ref(), models)
+	return t.a.dialect.options(v.Mode(), v.Info(), models)
 }
 
 // setMode changes the permission mode.
@@ -291,9 +297,14 @@ func (t *openSession) setOption(id string, raw json.RawMessage) (any, error) {
 	case modeOption:
 		err = t.setMode(value)
 	case modelOption:
-		err = t.setModel(value)
+		err = t.setModel(session.SetModel{Ref: value})
+	case effortOption:
+		if !slices.Contains(catalog.Efforts(), value) {
+			return nil, refuse(invalid, "unknown reasoning effort %q: use %s", value, strings.Join(catalog.Efforts(), ", "))
+		}
+		err = t.setModel(session.SetModel{Ref: t.chat.Session().View().Info().Ref(), Effort: value})
 	default:
-		err = refuse(invalid, "pawl has no option %q", id)
+		err = refuse(invalid, "unknown option %q", id)
 	}
 	if err != nil {
 		return nil, err
@@ -301,10 +312,10 @@ func (t *openSession) setOption(id string, raw json.RawMessage) (any, error) {
 	return object{"configOptions": t.options()}, nil
 }
 
-// setModel changes the model and waits for that.
-func (t *openSession) setModel(ref string) error {
+// setModel changes the model or its effort, and waits for that.
+func (t *openSession) setModel(op session.SetModel) error {
 	s := t.chat.Session()
-	started, err := s.Submit(t.a.ctx, session.SetModel{Ref: ref})
+	started, err := s.Submit(t.a.ctx, op)
 	if err != nil {
 		return refuse(invalid, "%v", err)
 	}
@@ -405,7 +416,7 @@ func (t *openSession) stream(who string, ch chat.Change, whole string) {
 	case ch.Block.Ephemeral && t.a.v2():
 		t.send(t.a.whole(who, id, ""))
 	case ch.Block.Ephemeral:
-		t.send(t.a.chunk(who, id, "\n\n(this reply broke off)\n\n"))
+		t.send(t.a.chunk(who, id, "\n\n(this reply was cut off)\n\n"))
 	case ch.Missed && t.a.v2():
 		t.send(t.a.whole(who, id, whole))
 	case ch.Missed:
@@ -417,7 +428,7 @@ func (t *openSession) stream(who string, ch chat.Change, whole string) {
 func (t *openSession) note(id string, n chat.Note) {
 	severity := info
 	switch n.Kind {
-	case chat.OfSession, chat.OfRoute, chat.OfTold, chat.OfProgress, chat.OfInterrupt, chat.OfGrant, chat.OfRequest:
+	case chat.OfSession, chat.OfRoute, chat.OfTold, chat.OfProgress, chat.OfInterrupt, chat.OfGrant, chat.OfRequest, chat.OfRemote:
 		return
 	case chat.OfWarning, chat.OfStuck, chat.OfRefusal:
 		severity = warning
@@ -438,8 +449,8 @@ func (t *openSession) configured() {
 
 // ended shows how a turn ended, unless the stop reason alone shows it.
 func (t *openSession) ended(id string, past bool, b chat.TurnEnd) {
-	if b.Proof != "" {
-		t.send(t.a.notice(id, info, b.Proof, ""))
+	if len(b.Proof) > 0 {
+		t.send(t.a.notice(id, info, strings.Join(b.Proof, "\n"), ""))
 	}
 	if past {
 		return

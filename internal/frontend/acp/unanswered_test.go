@@ -50,7 +50,7 @@ func TestUnansweredQuestions(t *testing.T) {
 						if words {
 							can = object{"elicitation": object{"form": object{}}}
 						}
-						e.result(e.request("initialize", object{"protocolVersion": version, "clientCapabilities": can}))
+						e.result(e.request("initialize", object{"protocolVersion": version, offered(version): can}))
 						e.id = e.result(e.request("session/new", object{"cwd": e.dir, "mcpServers": []object{}}))["sessionId"].(string)
 						if c.before != "" {
 							e.through(version, e.say(c.before), func(string) object {

@@ -16,19 +16,34 @@ type object = map[string]any
 // The following types are what the editor sends, in both versions; pawl reads no more of it.
 
 type initializeParams struct {
-	Version int `json:"protocolVersion"`
-	Client  struct {
-		Meta struct {
-			// Terminal: it shows the output of pawl's commands in a terminal. This is
-			// what editors agreed on before version 2 had it.
-			Terminal bool `json:"terminal_output"`
-		} `json:"_meta"`
-		// Elicitation is how it asks the person for text. No version has it yet: it is used
-		// if the editor announces it.
-		Elicitation *struct {
-			Form *struct{} `json:"form"`
-		} `json:"elicitation"`
-	} `json:"clientCapabilities"`
+	Version int          `json:"protocolVersion"`
+	Client  capabilities `json:"clientCapabilities"` // of version 1
+	Second  capabilities `json:"capabilities"`       // of version 2
+}
+
+// capabilities are what the editor offers. Version 2 has neither files nor this sign-in.
+type capabilities struct {
+	Meta struct {
+		// Terminal: it shows the output of pawl's commands in a terminal. This is
+		// what editors agreed on before version 2 had it.
+		Terminal bool `json:"terminal_output"`
+	} `json:"_meta"`
+	Files struct {
+		Read  bool `json:"readTextFile"`
+		Write bool `json:"writeTextFile"`
+	} `json:"fs"`
+	Auth struct {
+		Terminal any `json:"terminal"` // true; version 2 has an object
+	} `json:"auth"`
+	// Elicitation is how it asks the person for text. Version 1 does not have it yet: it is
+	// used if the editor announces it.
+	Elicitation *struct {
+		Form *struct{} `json:"form"`
+	} `json:"elicitation"`
+}
+
+type authenticateParams struct {
+	Method string `json:"methodId"`
 }
 
 type sessionParams struct {

@@ -105,10 +105,10 @@ func (t *openSession) terminal(id, command string) {
 	}
 }
 
-// result returns what is shown of something that is done: its diff, or its output. The
-// output of a command is in its terminal already, if there is one.
+// result returns what is shown of something that is done: its diff, or its output, and its
+// images. The output of a command is in its terminal already, if there is one.
 func (t *openSession) result(id string, b chat.Block) []object {
-	var out []object
+	var out, images []object
 	var exit *int
 	output, runs, failed := "", true, false
 	switch c := b.Body.(type) {
@@ -117,6 +117,9 @@ func (t *openSession) result(id string, b chat.Block) []object {
 		failed = c.Outcome != event.OK && c.Outcome != event.NothingDone
 		if c.Diff != "" {
 			out = append(out, t.a.diffs(t.dir, c.Diff)...)
+		}
+		for _, m := range c.Images {
+			images = append(images, object{"type": "content", "content": object{"type": "image", "mimeType": m.Type, "data": m.Data}})
 		}
 	case chat.Check:
 		output, exit = c.Output, c.Exit
@@ -134,8 +137,5 @@ func (t *openSession) result(id string, b chat.Block) []object {
 	case output != "" && (len(out) == 0 || failed):
 		out = append(out, plainContent(output))
 	}
-	if out == nil {
-		out = []object{}
-	}
-	return out
+	return append(append([]object{}, out...), images...)
 }

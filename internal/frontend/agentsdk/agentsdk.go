@@ -65,6 +65,9 @@ type Options struct {
 	Custom func() []slash.Custom
 	// Models, if set, lists the models that can be chosen.
 	Models func() []string
+	// SetServers, if set, replaces the MCP servers that the program gave. The answer is the
+	// program's.
+	SetServers func(ctx context.Context, config []byte) (any, error)
 	// Kinds, if set, lists the kinds of agents that pawl itself knows.
 	Kinds func() []agents.Kind
 	// Ask: the program answers questions about permissions. Silent: not in the mode that
@@ -72,6 +75,8 @@ type Options struct {
 	Ask, Silent bool
 	// HookEvents: the hooks that ran are told as well.
 	HookEvents bool
+	// Replay: the prompts are told as well, when they begin.
+	Replay bool
 	// Partial: replies are streamed in pieces as well.
 	Partial bool
 
@@ -92,11 +97,14 @@ type conversation struct {
 	silent bool // Silent, or the mode that the program chose later
 
 	setup  Setup
-	unkept error // why the last initialize failed, nil if it did not
+	setUp  string // the initialize that did it, "" for none
+	unkept error  // why the last initialize failed, nil if it did not
 	s      *session.Session
 	events chan eventOrError
 
-	accepted chan error // of the prompt that is being submitted
+	replies  chan func()   // answers to requests that took a while
+	setting  chan struct{} // closed when the last mcp_set_servers is done, nil for none
+	accepted chan error    // of the prompt that is being submitted
 	sending  bool
 	prompts  []queued         // that wait for what comes before them
 	withheld []session.Prompt // that start no turn: they come with the next prompt
@@ -108,7 +116,7 @@ type conversation struct {
 	last             string               // the call that was started last
 	open             map[string]ask       // questions to the program, by request
 	answers          map[string]*pendingAnswer
-	changes          map[int64]string // requests that wait for the end of an operation
+	changes          map[int64]change // requests that wait for the end of an operation
 	compacts         map[int64]bool   // compactions that a prompt asked for
 	refusals         []error          // of prompts that were refused while a turn ran
 	requests         int
@@ -137,8 +145,8 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	own, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	t := &conversation{
-		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1),
-		open: map[string]ask{}, answers: map[string]*pendingAnswer{}, changes: map[int64]string{}, compacts: map[int64]bool{},
+		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1), replies: make(chan func()),
+		open: map[string]ask{}, answers: map[string]*pendingAnswer{}, changes: map[int64]change{}, compacts: map[int64]bool{},
 		requester: newRequester(), outgoingRequests: map[string]*outgoing{},
 	}
 	t.setup.Answer, t.silent = o.Answer, o.Silent
@@ -207,6 +215,8 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 				t.lastSeq = e.e.Seq
 				t.sendHeld(lines != nil)
 			}
+		case reply := <-t.replies:
+			reply()
 		case err := <-t.accepted:
 			t.submitDone(err)
 		case c := <-t.requester.to:
@@ -224,9 +234,10 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 	}
 }
 
-// busy reports whether a turn runs or is about to start.
+// busy reports whether a turn runs or is about to start, also by the prompt of a person
+// who steers the session from elsewhere.
 func (t *conversation) busy() bool {
-	return t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
+	return t.signal == "" && t.s != nil && t.s.TurnAfter(t.lastSeq) || t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
 }
 
 // stop interrupts what runs, and ends the conversation after it.
@@ -417,6 +428,9 @@ func (t *conversation) handle(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if b.Source == event.Person {
+			if t.Replay {
+				t.w.replayed(b)
+			}
 			t.submitted = max(t.submitted-1, 0)
 			t.takeForm()
 		}

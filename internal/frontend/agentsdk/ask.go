@@ -2,6 +2,7 @@ package agentsdk
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -180,6 +181,10 @@ func (t *conversation) answered(r response) {
 		t.answer(sh.answer)
 	}
 	if said.Interrupt && !allowed {
+		if k.text == "" { // the turn ends before the refusal is recorded
+			c := t.w.calls[k.question.Call]
+			t.w.turn.denials = append(t.w.turn.denials, denial{t.w.name(cmp.Or(c.Tool, k.question.Tool)), k.question.Call, k.input})
+		}
 		_, _ = t.s.Submit(t.ctx, session.Interrupt{By: "person"})
 	}
 }

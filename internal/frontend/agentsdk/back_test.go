@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -282,9 +282,7 @@ func TestHookCallsInOrder(t *testing.T) {
 		"PreToolUse": matcher("*", "before"), "PostToolUse": matcher("*", "after"), "Stop": matcher("", "stop"), "SessionEnd": matcher("", "end"),
 	}, append(turns, llmtest.Say("the last words"))...)
 	for i := range calls {
-		if err := os.WriteFile(filepath.Join(p.dir, fmt.Sprint("f", i)), []byte("x\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(p.dir, fmt.Sprint("f", i)), "x\n")
 	}
 	p.say("go")
 	said, results, seen := 0, 0, map[string]int{}

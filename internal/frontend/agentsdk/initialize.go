@@ -32,6 +32,13 @@ func (t *conversation) initialize(raw json.RawMessage) (any, error) {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return nil, err
 	}
+	switch {
+	case t.setUp == "":
+	case sameJSON(json.RawMessage(t.setUp), raw): // the program asks once more what there is
+		return t.initialized(), nil
+	default: // its guards would take the place of the first one's
+		return nil, errors.New("it was sent before, with other keys")
+	}
 	if t.s != nil {
 		return nil, errors.New("the session has begun")
 	}
@@ -74,17 +81,22 @@ func (t *conversation) initialize(raw json.RawMessage) (any, error) {
 			return nil, err
 		}
 	}
-	t.setup = set
+	t.setup, t.setUp = set, string(raw)
 	for _, name := range unused {
 		t.say("%s of initialize is not used: %s", name, noteOf(name))
 	}
 	if len(idle) > 0 {
 		t.say("pawl has no event for these hooks of the program, which can block nothing: %s", strings.Join(idle, ", "))
 	}
-	return map[string]any{
-		"commands": t.commands(), "agents": t.kinds(), "models": t.models(), "account": struct{}{},
-		"output_style": "default", "available_output_styles": []string{"default"},
-	}, nil
+	return t.initialized(), nil
+}
+
+// initialized is the answer to initialize.
+func (t *conversation) initialized() any {
+	return object{
+		"commands": t.commands(), "agents": t.kinds(), "models": t.models(), "account": struct{}{}, "hooks_applied": t.setup.Hooks != nil,
+		"mcp_servers_applied": t.setup.MCP != "", "output_style": "default", "available_output_styles": []string{"default"}, "claude_code_version": t.Version,
+	}
 }
 
 // initializeRequest has the keys of initialize that pawl keeps.

@@ -4,24 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
-	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
-
-// sample has a value for each key of initialize.
-var sample = map[string]any{
-	"subtype": "initialize", "hooks": object{"PreToolUse": matcher("Write", "h")}, "sdkMcpServers": []string{"shop"}, "jsonSchema": object{"type": "object"},
-	"sdkMcpServerConfigs": object{"shop": object{"tools": []object{{"name": "buy", "permission_policy": "always_deny"}}}}, "disallowedTools": []string{"Bash(rm:*)"},
-	"systemPrompt": []string{"be brief"}, "appendSystemPrompt": "x", "sdkMcpServerManifests": object{"shop": object{}}, "agents": object{"a": object{"description": "d", "prompt": "p"}},
-	"sdkMcpServerManifestsOrigin": "host_per_send", "skills": []string{"x"}, "planModeInstructions": "x", "appendSubagentSystemPrompt": "x", "title": "x",
-	"settings": `{"permissions": {"deny": ["Read(x)"]}}`, "managedSettings": object{"disableAutoMode": "disable"}, "mcpServers": object{"a": object{"command": "b"}},
-	"supportedDialogKinds": []string{"x"}, "webSearchIsolationExemptMcpServers": []string{"x"}, "codeRunningMcpTools": []string{"x"},
-}
 
 // ends reads how a run ends whose initialize failed: with a result that names why and no
 // request to a model.
@@ -44,30 +32,10 @@ func (p *program) ends(want string) {
 	}
 }
 
-// SPEC 16.17: every key of initialize is kept, is known to guard nothing, or ends the
-// run; a new row of the table needs a value here.
-func TestOptionsOfInitialize(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		value, set := sample[name]
-		if !set {
-			value = true
-		}
-		p := converse(t, llmtest.New(llmtest.Say("done")), nil)
-		p.ask("init", object{"subtype": "initialize", name: value})
-		if r := p.replied("init"); r["subtype"] != "success" {
-			t.Errorf("%s: %v", name, r)
-		}
-		if name != "hooks" && name != "sdkMcpServers" && name != "jsonSchema" {
-			p.say("go")
-			p.next("result/success")
-		}
-		p.end()
-		if told := strings.Contains(p.warn.String(), name); told != (options[name] == left) {
-			t.Errorf("%s: the program is told %q", name, p.warn.String())
-		}
-	}
+// SPEC 16.17: a key of initialize that nobody knows ends the run; what is empty says
+// nothing; and a second initialize never takes the guards of the first away.
+func TestKeysOfInitialize(t *testing.T) {
 	for name, value := range map[string]any{
-		"settings": object{"permissions": object{"deny": []string{"Bsh(x)"}}}, "managedSettings": object{"permissions": object{"x": 1}}, "agents": object{"a": object{"description": "d", "prompt": "p", "isolation": "worktree"}},
 		"toolAliases": object{"Bash": "mcp__x"}, "plugins": []string{"x"}, "fence": true, "hooksV2": object{"a": 1},
 	} {
 		p := converse(t, llmtest.New(), nil)
@@ -80,25 +48,14 @@ func TestOptionsOfInitialize(t *testing.T) {
 	if r := p.replied("init"); r["subtype"] != "success" {
 		t.Error(r)
 	}
-}
-
-// SPEC 16.17: a hook of any event is called, can block nothing, or ends the run.
-func TestHookEvents(t *testing.T) {
-	for _, e := range slices.Concat(hook.Events, hook.Elsewhere(), []hook.Event{"Teatime"}) {
-		p := converse(t, llmtest.New(llmtest.Say("done")), nil)
-		p.ask("init", object{"subtype": "initialize", "hooks": object{string(e): matcher("", "h")}, "systemPrompt": "x"})
-		if !slices.Contains(hook.Events, e) && e.CouldBlock() {
-			p.ends(string(e))
-			continue
-		}
-		if r := p.replied("init"); r["subtype"] != "success" {
-			t.Errorf("%s: %v", e, r)
-		}
-		p.end()
-		if told := strings.Contains(p.warn.String(), string(e)); told == slices.Contains(hook.Events, e) {
-			t.Errorf("%s: the program is told %q", e, p.warn.String())
-		}
+	p = converse(t, llmtest.New(llmtest.Say("done")), nil)
+	p.ask("init", object{"subtype": "initialize", "disallowedTools": []string{"Read"}})
+	p.ask("again", object{"subtype": "initialize", "disallowedTools": []string{"Read"}})
+	if r := p.replied("again"); r["subtype"] != "success" {
+		t.Error(r)
 	}
+	p.ask("init", object{"subtype": "initialize"})
+	p.ends("sent before")
 }
 
 // SPEC 16.17: what else in initialize would be dropped ends the run.

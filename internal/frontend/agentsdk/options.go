@@ -50,6 +50,7 @@ var Table = map[string]Row{
 	"maxTurns":                 {Use: Used, Flags: "max-turns"},
 	"mcpServers":               {Use: Used, Flags: "mcp-config", Keys: "mcpServers sdkMcpServers sdkMcpServerConfigs"},
 	"model":                    {Use: Used, Flags: "model"},
+	"onElicitation":            {Use: Used, Note: "a server's question is the request elicitation"},
 	"outputFormat":             {Use: Used, Flags: "json-schema", Keys: "jsonSchema"},
 	"permissionMode":           {Use: Used, Flags: "permission-mode"},
 	"permissionPromptToolName": {Use: Used, Note: "only stdio", Flags: "permission-prompt-tool"},
@@ -68,9 +69,9 @@ var Table = map[string]Row{
 	"abortController": {Use: Host}, "cwd": {Use: Host}, "env": {Use: Host}, "executable": {Use: Host}, "executableArgs": {Use: Host},
 	"extraArgs": {Use: Host, Note: "each is a flag"}, "loadTimeoutMs": {Use: Host}, "mcpServersDelivery": {Use: Host}, "pathToClaudeCodeExecutable": {Use: Host},
 	"pluginDelivery": {Use: Host}, "sessionStoreFlush": {Use: Host}, "spawnClaudeCodeProcess": {Use: Host}, "stderr": {Use: Host},
-	"onElicitation": {Use: Host, Note: "pawl asks a server's questions through canUseTool, as AskUserQuestion"}, "onUserDialog": {Use: Host, Note: "pawl has no dialogs"},
+	"onUserDialog":                    {Use: Host, Note: "pawl has no dialogs"},
 	"allowDangerouslySkipPermissions": {Use: Host, Note: "set_permission_mode may always choose bypassPermissions", Flags: "allow-dangerously-skip-permissions"},
-	"enableFileCheckpointing":         {Use: Host, Note: "pawl always records changes: pawl undo"},
+	"enableFileCheckpointing":         {Use: Host, Note: "pawl always records changes: pawl undo", Flags: "replay-user-messages"},
 
 	"agentProgressSummaries": {Use: Left, Note: "pawl sends no summaries of agents", Keys: "agentProgressSummaries"},
 	"betas":                  {Use: Left, Note: "pawl asks a provider for what the model has", Flags: "betas"},
@@ -87,7 +88,7 @@ var Table = map[string]Row{
 	"toolConfig":             {Use: Left, Note: "pawl has no such settings of tools"},
 
 	"agent":             {Use: Refused, Note: "the main conversation has no kind: write its text into systemPrompt, its limits into tools and disallowedTools", Flags: "agent"},
-	"plugins":           {Use: Refused, Note: "pawl plugin add FOLDER installs a plugin", Flags: "plugin-dir plugin-dir-no-mcp", Keys: "plugins"},
+	"plugins":           {Use: Refused, Note: "pawl plugin add FOLDER installs a plugin that is a git repository", Flags: "plugin-dir plugin-dir-no-mcp", Keys: "plugins"},
 	"projectConfigRoot": {Use: Refused, Note: "pawl reads the configuration of the folder that it works in", Flags: "project-config-root"},
 	"resumeDropsTurn":   {Use: Refused, Note: "resume continues after the last turn; a person cuts turns off with /rewind", Flags: "resume-drops-turn"},
 	"resumeSessionAt":   {Use: Refused, Note: "resume continues after the last turn; a person cuts turns off with /rewind", Flags: "resume-session-at"},
@@ -143,6 +144,16 @@ var options = func() map[string]option {
 	}
 	return out
 }()
+
+// InitializeKeys returns the keys of initialize that pawl knows, and refuses.
+func InitializeKeys() []string {
+	out := slices.Collect(maps.Keys(options))
+	for _, r := range Table {
+		out = append(out, strings.Fields(r.Keys)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // noteOf says why a key is not used.
 func noteOf(key string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -172,16 +173,17 @@ func TestBeside(t *testing.T) {
 	var got []string
 	for line := range bytes.Lines(out.Bytes()) {
 		var m map[string]any
-		if err := json.Unmarshal(line, &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &m))
 		got = append(got, fmt.Sprintf("%v %v %v %v %v %v %v", m["subtype"], m["task_id"], m["tool_use_id"], m["status"], m["last_tool_name"], m["hook_event"], m["outcome"]))
 	}
 	want := []string{
-		"task_started k c <nil> <nil> <nil> <nil>", "task_progress k c <nil> read <nil> <nil>", "task_notification k c completed <nil> <nil> <nil>",
+		"task_started k c <nil> <nil> <nil> <nil>", "<nil> <nil> <nil> <nil> <nil> <nil> <nil>", "task_progress k c <nil> read <nil> <nil>", "<nil> <nil> <nil> <nil> <nil> <nil> <nil>", "<nil> <nil> <nil> <nil> <nil> <nil> <nil>", "task_updated k c <nil> <nil> <nil> <nil>", "task_notification k c completed <nil> <nil> <nil>",
 		"hook_started <nil> <nil> <nil> <nil> PreToolUse <nil>", "hook_response <nil> <nil> <nil> <nil> PreToolUse error",
 	}
 	if !slices.Equal(got, want) {
 		t.Error(got)
+	}
+	if calls := strings.Count(out.String(), `"parent_tool_use_id":"c"`); calls != 3 {
+		t.Errorf("%d messages are of the agent: %s", calls, out.String())
 	}
 }

@@ -13,11 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/slash"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // lineLimit is the longest line: a prompt with images.
@@ -77,17 +74,6 @@ type message struct {
 	Request   json.RawMessage `json:"request"`
 
 	Response response `json:"response"` // control_response
-}
-
-// request is a request of the program; initialize has its own keys.
-type request struct {
-	Subtype string `json:"subtype"`
-
-	Server  string          `json:"server_name"` // mcp_message
-	MCPSays json.RawMessage `json:"message"`
-
-	Mode  string  `json:"mode"`  // set_permission_mode
-	Model *string `json:"model"` // set_model
 }
 
 // systemPrompt is a string, or several.
@@ -250,131 +236,4 @@ func (t *conversation) unprepared() error {
 	err := fmt.Errorf("initialize failed, and nothing is done without what it should have set up: %w", t.unkept)
 	t.w.failed(err.Error())
 	return &InputError{err: err, Told: true}
-}
-
-// request handles a request of the program and answers it. An error ends the
-// conversation.
-func (t *conversation) request(id string, raw json.RawMessage) error {
-	var r request
-	var done any = struct{}{}
-	err := json.Unmarshal(raw, &r)
-	switch {
-	case r.Subtype == "initialize":
-	case err != nil:
-		return inputError("the request %s cannot be read: %w", id, err)
-	case t.unkept != nil:
-		t.w.response(id, nil, fmt.Errorf("initialize failed: %w", t.unkept))
-		return nil
-	}
-	switch r.Subtype {
-	case "initialize":
-		done, err = t.initialize(raw)
-		t.unkept = err
-	case "interrupt":
-		if t.s != nil {
-			_, err = t.s.Submit(t.ctx, session.Interrupt{By: "person"})
-		}
-	case "set_permission_mode":
-		err = t.change(r.Mode)
-	case "set_model":
-		if err = t.use(id, r.Model); err == nil {
-			return nil // answered when it is done
-		}
-	case "mcp_message":
-		err = t.setup.Servers.sent(r.Server, r.MCPSays)
-	case "mcp_status":
-		done = object{"mcpServers": t.w.servers()}
-	case "list_models":
-		done = object{"models": t.models()}
-	case "get_context_usage":
-		done, err = t.window()
-	default:
-		err = fmt.Errorf("pawl has no request %q", r.Subtype)
-	}
-	t.w.response(id, done, err)
-	if t.unkept != nil && t.s != nil { // a turn may be running without them
-		return t.unprepared()
-	}
-	return nil
-}
-
-// window describes what fills the model's context.
-func (t *conversation) window() (any, error) {
-	s, err := t.session()
-	if err != nil {
-		return nil, err
-	}
-	none, r := []object{}, s.View().Window()
-	parts := []object{}
-	for _, p := range r.Parts {
-		parts = append(parts, object{"name": p.Name, "tokens": p.Tokens, "color": "", "kind": "used"})
-	}
-	return object{
-		"categories": parts, "totalTokens": r.Tokens, "maxTokens": r.Limit, "rawMaxTokens": r.Limit, "percentage": r.Percent,
-		"gridRows": none, "model": s.View().Info().Ref(), "memoryFiles": none, "mcpTools": none, "agents": none,
-	}, nil
-}
-
-// commands describes what a prompt may call.
-func (t *conversation) commands() []object {
-	out := []object{{"name": compact, "description": "sum up older steps to free the context window", "argumentHint": "[FOCUS]"}}
-	for _, c := range slash.Callable(t.custom()) {
-		out = append(out, object{"name": c.Name, "description": c.Doc, "argumentHint": c.Args})
-	}
-	return out
-}
-
-// names lists them.
-func (t *conversation) names() []string {
-	out := []string{compact}
-	for _, c := range slash.Callable(t.custom()) {
-		out = append(out, c.Name)
-	}
-	return out
-}
-
-// DontAsk is the SDK's mode in which what would be asked is denied.
-const DontAsk = "dontAsk"
-
-// change sets the permission mode.
-func (t *conversation) change(mode string) error {
-	silent := mode == DontAsk
-	if silent {
-		mode = string(permission.Ask4All)
-	}
-	s, err := t.session()
-	if err == nil {
-		_, err = s.Submit(t.ctx, session.SetMode{Mode: mode})
-	}
-	if err == nil {
-		t.silent = silent
-	}
-	return err
-}
-
-// use changes the model. The request is answered when that ends.
-func (t *conversation) use(id string, model *string) error {
-	s, err := t.session()
-	if err != nil {
-		return err
-	}
-	ref := t.model
-	if model != nil && *model != "" && *model != "default" {
-		ref = *model
-	}
-	cause, err := s.Submit(t.ctx, session.SetModel{Ref: ref})
-	if err == nil {
-		t.changes[cause] = id
-	}
-	return err
-}
-
-// changed answers the request that started an operation.
-func (t *conversation) changed(cause int64, done event.OpDone) {
-	id, ok := t.changes[cause]
-	if !ok {
-		return
-	}
-	delete(t.changes, cause)
-	t.w.response(id, struct{}{}, done.Err())
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
@@ -173,21 +175,16 @@ func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
 type Servers struct {
 	Names     []string
 	requester *requester
-	own       map[string]chan []byte // messages that a server sends by itself
+
+	mu  sync.Mutex
+	own map[string]chan []byte // messages that a server sends by itself
 }
 
 // maxOwn is how many messages of a server may wait.
 const maxOwn = 64
 
 func serversOf(b *requester, names []string) *Servers {
-	if len(names) == 0 {
-		return nil
-	}
-	s := &Servers{Names: names, requester: b, own: map[string]chan []byte{}}
-	for _, n := range names {
-		s.own[n] = make(chan []byte, maxOwn)
-	}
-	return s
+	return &Servers{Names: names, requester: b, own: map[string]chan []byte{}}
 }
 
 // mcpMessage is the request that carries a message to a server, or from one.
@@ -212,16 +209,36 @@ func (s *Servers) Exchange(ctx context.Context, server string, message []byte) (
 	return r.Message, nil
 }
 
+// elicitation is the request that passes a server's question on.
+type elicitation struct {
+	Subtype string `json:"subtype"` // elicitation
+	mcp.Elicitation
+}
+
+// Elicit implements mcp.Inside.
+func (s *Servers) Elicit(ctx context.Context, q mcp.Elicitation) ([]byte, error) {
+	return s.requester.call(ctx, elicitation{"elicitation", q})
+}
+
 // Incoming implements mcp.Inside.
-func (s *Servers) Incoming(server string) <-chan []byte { return s.own[server] }
+func (s *Servers) Incoming(server string) <-chan []byte { return s.of(server) }
+
+func (s *Servers) of(server string) chan []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own[server] == nil {
+		s.own[server] = make(chan []byte, maxOwn)
+	}
+	return s.own[server]
+}
 
 // sent takes a message that a server sends by itself.
 func (s *Servers) sent(server string, message json.RawMessage) error {
-	if s == nil || s.own[server] == nil {
-		return fmt.Errorf("initialize named no MCP server %q", server)
+	if s == nil || !slices.Contains(s.Names, server) {
+		return fmt.Errorf("the program named no MCP server %q", server)
 	}
 	select {
-	case s.own[server] <- message:
+	case s.of(server) <- message:
 		return nil
 	default:
 		return fmt.Errorf("%d messages of the MCP server %s wait already", maxOwn, server)

@@ -2,11 +2,14 @@ package agentsdk
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
 // This file tells the program of what works beside the conversation: agents, hooks and
@@ -35,11 +38,17 @@ func (w *writer) beside(body event.Body) {
 	case event.AgentStarted:
 		t := &task{started: b}
 		w.tasks[b.Child] = t
-		about("task_started", b.Child, t, object{"description": cmp.Or(b.Title, b.Agent), "subagent_type": b.Agent, "task_type": "local_agent", "is_backgrounded": b.Background})
+		var asked struct {
+			Prompt string `json:"prompt"`
+		}
+		_ = json.Unmarshal(w.calls[b.Call].Args, &asked) // a call of another kind has none
+		about("task_started", b.Child, t, object{"description": cmp.Or(b.Title, b.Agent), "subagent_type": b.Agent, "task_type": "local_agent", "is_backgrounded": b.Background, "prompt": asked.Prompt})
+		w.message(t.of(), object{"type": "user", "message": object{"role": "user", "content": []object{{"type": "text", "text": asked.Prompt}}}})
 	case event.AgentCalled:
 		if t := w.tasks[b.Child.Session]; t != nil {
 			t.calls, t.took = t.calls+1, t.took+b.Done.Took.Milliseconds()
-			about("task_progress", b.Child.Session, t, object{"description": cmp.Or(t.started.Title, t.started.Agent), "last_tool_name": w.name(b.Done.Tool), "usage": usage(t)})
+			about("task_progress", b.Child.Session, t, object{"description": cmp.Or(t.started.Title, t.started.Agent), "subagent_type": t.started.Agent, "last_tool_name": w.name(b.Done.Tool), "usage": usage(t)})
+			w.inside(t, b)
 		}
 	case event.AgentEnded:
 		if t := w.tasks[b.Child]; t != nil {
@@ -53,6 +62,7 @@ func (w *writer) beside(body event.Body) {
 			case b.End != event.EndDone:
 				status = "failed"
 			}
+			about("task_updated", b.Child, t, object{"patch": object{"status": cmp.Or(map[string]string{"stopped": "killed"}[status], status)}})
 			about("task_notification", b.Child, t, object{"status": status, "summary": summary, "output_file": "", "usage": usage(t)})
 		}
 	case event.HookRan:
@@ -60,6 +70,37 @@ func (w *writer) beside(body event.Body) {
 			w.hook(b)
 		}
 	}
+}
+
+// of are the fields of messages from inside a task.
+func (t *task) of() object {
+	return object{"parent_tool_use_id": t.started.Call, "subagent_type": t.started.Agent, "task_description": t.started.Title}
+}
+
+// inside writes a call of an agent, and its result: of the arguments only a command is
+// known here.
+func (w *writer) inside(t *task, b event.AgentCalled) {
+	input := object{}
+	if b.Done.Command != "" {
+		input["command"] = b.Done.Command
+	}
+	of, id, model := t.of(), b.Child.Session+":"+b.Done.ID, ""
+	if w.s != nil {
+		model = w.s.View().Info().Ref()
+	}
+	w.message(of, object{"type": "assistant", "message": object{
+		"id": "msg_" + id, "type": "message", "role": "assistant", "model": model, "stop_reason": "tool_use", "stop_sequence": nil, "usage": usageOf(llm.Usage{}),
+		"content": []object{{"type": "tool_use", "id": id, "name": w.name(b.Done.Tool), "input": input}},
+	}})
+	w.message(of, object{"type": "user", "message": object{"role": "user", "content": []object{
+		{"type": "tool_result", "tool_use_id": id, "content": b.Done.Result.Text, "is_error": b.Done.Result.Error},
+	}}})
+}
+
+// message writes a message with the fields of its origin.
+func (w *writer) message(of, o object) {
+	maps.Copy(o, of)
+	w.stamped(o)
 }
 
 // hook writes that a hook ran.

@@ -160,6 +160,9 @@ func (w *writer) event(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Requested:
 		w.init()
+		if w.stream != nil {
+			w.stamped(object{"type": "system", "subtype": "status", "status": "requesting"})
+		}
 	case event.TextDelta:
 		w.piece("text", b.Text)
 	case event.ReasoningDelta:
@@ -237,7 +240,21 @@ func (w *writer) replied(e event.Event, b event.Replied) {
 		t.text = text
 	}
 	w.whole(blocks, stops[b.Reply.Stop], u)
-	w.assistant(e.Seq, cmp.Or(b.Reply.Model, info.Model), blocks, stops[b.Reply.Stop], u)
+	for _, one := range blocks { // each is a message with the id of the reply
+		w.assistant(e.Seq, cmp.Or(b.Reply.Model, info.Model), []object{one}, stops[b.Reply.Stop], u)
+	}
+	if blocks == nil {
+		w.assistant(e.Seq, cmp.Or(b.Reply.Model, info.Model), nil, stops[b.Reply.Stop], u)
+	}
+}
+
+// replayed writes a prompt, as a program sees that it has begun.
+func (w *writer) replayed(b event.Prompted) {
+	o := object{"type": "user", "message": object{"role": "user", "content": b.Text}, "parent_tool_use_id": nil, "isReplay": true, "session_id": w.session}
+	if o["uuid"] = b.ID; b.ID == "" {
+		o["uuid"] = w.uuid()
+	}
+	w.line(o)
 }
 
 func usageOf(u llm.Usage) object {
@@ -280,6 +297,9 @@ func (w *writer) done(b event.CallDone) {
 // result ends a turn.
 func (w *writer) result(b event.Ended, form *structured.Answer, now time.Time) {
 	w.init()
+	if b.End == event.EndInterrupted {
+		w.stamped(object{"type": "user", "parent_tool_use_id": nil, "message": object{"role": "user", "content": []object{{"type": "text", "text": "[Request interrupted by user]"}}}})
+	}
 	subtype := map[event.End]string{event.EndDone: "success", event.EndTurns: "error_max_turns", event.EndBudget: "error_max_budget_usd"}[b.End]
 	t := &w.turn
 	if subtype == "" {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 )
 
@@ -12,10 +13,7 @@ func BenchmarkServe(b *testing.B) {
 	s := sessiontest.Open(b, sessiontest.Config(b, b.TempDir(), llmtest.New(), nil))
 	dir := state(b)
 	for b.Loop() {
-		stop, err := Serve(dir, "test", s, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		stop := must.Get(Serve(dir, "test", s, nil))(b)
 		stop()
 	}
 }

@@ -15,12 +15,12 @@ func (o *owner) refusal(c net.Conn) *event.Fault {
 	err := checkPeer(c, func(pid int) error {
 		started, err := o.onWatcher(pid)
 		if started {
-			return fault.NewConfiguration("take part from a terminal of your own", "only a person can use --steer, and process %d was started by an agent", pid)
+			return fault.NewConfiguration("attach from a terminal that you opened", "only a person can use --steer, and process %d was started by an agent", pid)
 		}
 		return err
 	})
 	if known := (*fault.Error)(nil); err != nil && !errors.As(err, &known) {
-		err = fault.NewConfiguration("watch it without --steer, and answer where the session is open", "it cannot be told who wants to take part: %v", err)
+		err = fault.NewConfiguration("watch it without --steer, and answer where the session is open", "cannot find out who wants to take part: %v", err)
 	}
 	return faultOf(err)
 }

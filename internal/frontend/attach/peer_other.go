@@ -10,5 +10,5 @@ import (
 
 // checkPeer cannot tell which process is at the other end of a connection here.
 func checkPeer(net.Conn, func(pid int) error) error {
-	return errors.New("on " + runtime.GOOS + " it cannot be told who connects")
+	return errors.New("on " + runtime.GOOS + " pawl cannot find out who connects")
 }

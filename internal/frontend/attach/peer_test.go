@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -72,7 +73,7 @@ func TestOwnProcessesDoNotSteer(t *testing.T) {
 		want    string
 	}{
 		"pawl's own":         {true, nil, "was started by an agent"},
-		"nobody knows whose": {false, errors.New("it is gone"), "cannot be told who"},
+		"nobody knows whose": {false, errors.New("it is gone"), "cannot find out who"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := state(t)
@@ -83,7 +84,7 @@ func TestOwnProcessesDoNotSteer(t *testing.T) {
 				return c.started, c.err
 			})
 			if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-				c.want = "cannot be told who"
+				c.want = "cannot find out who"
 			}
 			if _, err := Dial(t.Context(), dir, cfg.ID, true); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("--steer: %v", err)
@@ -93,9 +94,7 @@ func TestOwnProcessesDoNotSteer(t *testing.T) {
 				t.Errorf("a program of its own: %s, the mode is %s", said, s.View().Mode())
 			}
 			w, _ := attached(t, dir, cfg, false)
-			if _, err := s.Submit(t.Context(), session.Prompt{Text: "x"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(s.Submit(t.Context(), session.Prompt{Text: "x"}))
 			until(t, w.Events(t.Context(), 0), ended)
 		})
 	}
@@ -125,9 +124,7 @@ func TestCommandsDoNotSteer(t *testing.T) {
 		"an orphan, another limit": "ulimit -S -R unlimited; (env -i setsid " + steer + " &) &" + wait,
 	} {
 		_ = os.Remove(socket + ".said")
-		if _, err := sh.Run(t.Context(), tool.Run{Confine: process.Free, Command: line}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(sh.Run(t.Context(), tool.Run{Confine: process.Free, Command: line}))
 		said, err := os.ReadFile(socket + ".said")
 		if err != nil || !strings.Contains(string(said), "only watches") || s.View().Mode() != before {
 			t.Errorf("%s: %s (%v), the mode is %s", name, said, err, s.View().Mode())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // grace is how long a watcher has, once the session is closed, to take the rest.
@@ -99,6 +101,10 @@ type watcher struct {
 	writing sync.Mutex
 	steers  bool
 	prompts map[string]bool // the ids of those that it sent
+
+	planning sync.Mutex
+	planned  int64 // the number of the request for plan
+	plan     undo.Plan
 }
 
 // serve answers one watcher until it leaves or the session ends.
@@ -123,6 +129,10 @@ func (o *owner) serve(c net.Conn) {
 			m, err := readLine[fromWatcher](lines)
 			if err != nil {
 				return
+			}
+			if m.Op == planUndo {
+				go func() { _ = w.write(fromOwner{Done: w.planUndo(ctx, m)}) }()
+				continue
 			}
 			op, err := w.operation(m)
 			go func() { // an interrupt does not wait for a hook that judges a prompt
@@ -174,10 +184,53 @@ func (w *watcher) submit(ctx context.Context, n int64, op session.Op, err error)
 	return d
 }
 
+// planUndo answers what an undo would do, and keeps that plan for the undo itself.
+func (w *watcher) planUndo(ctx context.Context, m fromWatcher) *done {
+	d := &done{N: m.N}
+	var of undo.Selector
+	err := errWatchesOnly()
+	if w.steers {
+		err = json.Unmarshal(m.Args, &of)
+	}
+	if err == nil {
+		var p undo.Plan
+		if p, err = w.session.PlanUndo(ctx, of); err == nil {
+			w.planning.Lock()
+			w.planned, w.plan = m.N, p
+			w.planning.Unlock()
+			d.Plan = &p
+		}
+	}
+	d.Nothing = errors.Is(err, undo.ErrNothing) || errors.Is(err, undo.ErrNoRedo)
+	d.Error = faultOf(err)
+	return d
+}
+
+// undo returns the undo of the last plan that this watcher was shown.
+func (w *watcher) undo(args json.RawMessage) (session.Op, error) {
+	var u undoing
+	if err := json.Unmarshal(args, &u); err != nil {
+		return nil, err
+	}
+	w.planning.Lock()
+	defer w.planning.Unlock()
+	if w.planned == 0 || u.Plan != w.planned {
+		return nil, errOtherPlan()
+	}
+	return session.Undo{Plan: w.plan, Consent: u.Consent}, nil
+}
+
+func errOtherPlan() error {
+	return fault.NewConfiguration("preview it again, then undo", "nothing was undone: this is not the plan that was shown last")
+}
+
 // operation returns what a watcher asks for, if it may.
 func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	if !w.steers {
 		return nil, errWatchesOnly()
+	}
+	if m.Op == doUndo {
+		return w.undo(m.Args)
 	}
 	read, ok := operations[m.Op]
 	if !ok {
@@ -191,7 +244,7 @@ func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 		return p, err
 	case session.Withdraw:
 		if err == nil && !w.prompts[p.ID] {
-			return nil, fault.NewConfiguration("", "the prompt is another terminal's")
+			return nil, fault.NewConfiguration("", "the prompt belongs to another terminal")
 		}
 	}
 	return op, err

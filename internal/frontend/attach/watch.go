@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"net"
+	"reflect"
 	"sync"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // ErrNoOwner means that no pawl has the session open, or none that can be reached.
@@ -32,6 +34,8 @@ type Owner struct {
 	n            int64
 	waiting      map[int64]chan *done
 	ended        bool // the owner announced it, and was not killed
+	planned      int64
+	plan         undo.Plan // the last one of PlanUndo, and the number of its request
 	disconnected chan struct{}
 }
 
@@ -131,23 +135,65 @@ func (o *Owner) Ended() bool {
 	return o.ended
 }
 
-// Submit implements session.Owner.
 func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
-	if !o.steer {
-		return 0, errWatchesOnly()
+	name, args := nameOf(op), any(op)
+	if u, ok := op.(session.Undo); ok {
+		o.mu.Lock()
+		known := o.planned != 0 && reflect.DeepEqual(u.Plan, o.plan)
+		name, args = doUndo, undoing{o.planned, u.Consent}
+		o.mu.Unlock()
+		if !known {
+			return 0, errOtherPlan()
+		}
 	}
-	name := nameOf(op)
-	if name == "" {
+	if name == "" && o.steer {
 		return 0, fault.NewConfiguration("do it in the terminal that has the session open", "this cannot be done from another terminal")
-	}
-	args, err := json.Marshal(op)
-	if err != nil {
-		return 0, err
 	}
 	if _, slow := op.(session.Prompt); !slow { // a person's hooks judge one
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, patience, fault.NewConfiguration("", "the pawl that has the session open does not answer"))
+		ctx, stop = withPatience(ctx, patience)
 		defer stop()
+	}
+	d, err := o.ask(ctx, name, args)
+	if err != nil {
+		return 0, err
+	}
+	return d.Cause, errorOf(d.Error)
+}
+
+// PlanUndo implements session.Owner. The owner looks at all files of the plan.
+func (o *Owner) PlanUndo(ctx context.Context, w undo.Selector) (undo.Plan, error) {
+	ctx, stop := withPatience(ctx, 10*patience)
+	defer stop()
+	d, err := o.ask(ctx, planUndo, w)
+	switch {
+	case err != nil:
+		return undo.Plan{}, err
+	case d.Nothing && w.Kind == undo.ByRedo:
+		return undo.Plan{}, undo.ErrNoRedo
+	case d.Nothing:
+		return undo.Plan{}, undo.ErrNothing
+	case d.Error != nil || d.Plan == nil:
+		return undo.Plan{}, errorOf(d.Error)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.planned, o.plan = d.N, *d.Plan
+	return o.plan, nil
+}
+
+func withPatience(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, fault.NewConfiguration("", "the pawl that has the session open does not answer"))
+}
+
+// ask has the owner do something, and waits for its answer.
+func (o *Owner) ask(ctx context.Context, name string, in any) (*done, error) {
+	if !o.steer {
+		return nil, errWatchesOnly()
+	}
+	args, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
 	}
 	result := make(chan *done, 1)
 	o.mu.Lock()
@@ -157,15 +203,15 @@ func (o *Owner) Submit(ctx context.Context, op session.Op) (int64, error) {
 	err = writeLine(o.conn, fromWatcher{N: n, Op: name, Args: args})
 	o.mu.Unlock()
 	if err != nil {
-		return 0, o.lostError()
+		return nil, o.lostError()
 	}
 	select {
 	case d := <-result:
-		return d.Cause, errorOf(d.Error)
+		return d, nil
 	case <-o.disconnected:
-		return 0, o.lostError()
+		return nil, o.lostError()
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 

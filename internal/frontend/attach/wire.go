@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
 // Messages are JSON objects, one a line. protocol is their version: both sides must have
@@ -115,11 +116,14 @@ func (p pieces) next(of, text string) string {
 	return text[:end]
 }
 
-// done is the result of an operation.
+// done is the result of an operation. Plan is that of planUndo; Nothing: there is nothing
+// to undo, or to redo.
 type done struct {
-	N     int64        `json:"n"`
-	Cause int64        `json:"cause,omitempty"`
-	Error *event.Fault `json:"error,omitempty"`
+	N       int64        `json:"n"`
+	Cause   int64        `json:"cause,omitempty"`
+	Plan    *undo.Plan   `json:"plan,omitempty"`
+	Nothing bool         `json:"nothing,omitempty"`
+	Error   *event.Fault `json:"error,omitempty"`
 }
 
 // fromWatcher is a line of a watcher: which events it lacks, first, and then
@@ -138,8 +142,17 @@ type follow struct {
 	Steer    bool  `json:"steer,omitempty"`
 }
 
-// operations are those that may come from another terminal. An undo is not one:
-// what it would do is decided where the files are looked at.
+// planUndo asks what an undo would do, which is decided where the files are looked at;
+// doUndo has it done. It names the plan by the number of its request, so that a watcher
+// has nothing written but what the owner planned.
+const planUndo, doUndo = "plan-undo", "undo"
+
+type undoing struct {
+	Plan    int64        `json:"plan"`
+	Consent undo.Consent `json:"consent"`
+}
+
+// operations are the others that may come from another terminal.
 var operations = map[string]func(json.RawMessage) (session.Op, error){
 	"prompt":    read[session.Prompt],
 	"interrupt": read[session.Interrupt],
@@ -151,6 +164,9 @@ var operations = map[string]func(json.RawMessage) (session.Op, error){
 	"compact":   read[session.Compact],
 	"phase":     read[session.Phase],
 	"pause":     read[session.Pause],
+	"plan":      read[session.WritePlan],
+	"decide":    read[session.DecidePlan],
+	"remote":    read[session.Remote],
 }
 
 func read[T session.Op](raw json.RawMessage) (session.Op, error) {
@@ -184,6 +200,12 @@ func nameOf(op session.Op) string {
 		return "phase"
 	case session.Pause:
 		return "pause"
+	case session.WritePlan:
+		return "plan"
+	case session.DecidePlan:
+		return "decide"
+	case session.Remote:
+		return "remote"
 	}
 	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -106,23 +105,14 @@ func Spent(s budget.Spent) string {
 	return t
 }
 
-// Took formats a duration for people.
-func Took(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
-
-// Evidence describes what is proven about a turn that changed files; it returns "" if
-// none was changed.
-func Evidence(r evidence.Report) string {
+// Evidence describes a turn in lines: what is proven about its changes, what it left that a
+// person should look at, and last the files that it changed. It returns none if there is
+// nothing of it.
+func Evidence(r evidence.Report) []string {
+	left := Left(r)
 	files := r.Changed()
 	if len(files) == 0 {
-		return Left(r)
+		return left
 	}
 	var names []string
 	for _, f := range files {
@@ -131,13 +121,41 @@ func Evidence(r evidence.Report) string {
 	if len(names) > 5 {
 		names = append(names[:5], fmt.Sprintf("and %d more", len(files)-5))
 	}
-	return "changed " + strings.Join(names, ", ") + "; " + plain.Line(r.Proof()) + obeyed(r.Obeyed) + inGit(r.Git)
+	var out []string
+	for _, line := range r.Lines() {
+		out = append(out, plain.Line(line))
+	}
+	return append(append(out, left...), "changed "+strings.Join(names, ", "))
 }
 
 // Left names what a turn left that a person, or what they start, would run or follow without
-// having read it; it returns "" for nothing.
-func Left(r evidence.Report) string {
-	return strings.TrimPrefix(obeyed(r.Obeyed)+inGit(r.Git), "; ")
+// having read it, a line for each kind.
+func Left(r evidence.Report) []string {
+	return slices.DeleteFunc(append(byChecks(r.Files), obeyed(r.Obeyed), inGit(r.Git)), func(s string) bool { return s == "" })
+}
+
+// byChecks names what checks left in the workspace, which nobody asked for.
+func byChecks(files []evidence.File) (out []string) {
+	const most = 3
+	left := map[string][]string{}
+	var checks []string
+	for _, x := range files {
+		if x.Left == "" {
+			continue
+		}
+		if left[x.Left] == nil {
+			checks = append(checks, x.Left)
+		}
+		left[x.Left] = append(left[x.Left], plain.Line(x.Path))
+	}
+	for _, c := range checks {
+		names := left[c]
+		if more := len(names) - most; more > 0 {
+			names = append(names[:most], fmt.Sprintf("and %d more", more))
+		}
+		out = append(out, "left by "+plain.Line(c)+": "+strings.Join(names, ", "))
+	}
+	return out
 }
 
 // obeyed names the changed files that another agent or a tool obeys by itself: the person
@@ -153,7 +171,7 @@ func obeyed(files []event.Obeyed) string {
 	if len(out) == 0 {
 		return ""
 	}
-	return "; obeyed by others, so read before you run them: " + strings.Join(out, ", ")
+	return "other programs act on these, check them first: " + strings.Join(out, ", ")
 }
 
 // inGit names what the turn left in git and not in the workspace: the person's next git
@@ -169,7 +187,7 @@ func inGit(files []event.GitFile) string {
 	if len(out) == 0 {
 		return ""
 	}
-	return "; git holds what is not in the workspace: look (git diff HEAD) before a git stash, checkout or reset writes it: " + strings.Join(out, ", ")
+	return "git holds other content than the workspace; run git diff HEAD before git stash, checkout or reset: " + strings.Join(out, ", ")
 }
 
 // Spending describes what a turn cost.

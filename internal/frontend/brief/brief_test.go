@@ -70,75 +70,66 @@ func TestRoute(t *testing.T) {
 	}
 }
 
+// told is the evidence of a report, a line behind the other.
+func told(r evidence.Report) string { return strings.Join(Evidence(r), "\n") }
+
 // SPEC 13.3: only an exit code makes something verified.
 func TestEvidence(t *testing.T) {
-	if got := Evidence(evidence.Report{}); got != "" {
+	if got := told(evidence.Report{}); got != "" {
 		t.Errorf("%q", got)
 	}
 	r := evidence.Report{}
 	for _, n := range []string{"a", "b", "c", "d", "e", "f\x1b[2J"} {
 		r.Files = append(r.Files, evidence.File{Path: n})
 	}
-	if got := Evidence(r); got != "changed a, b, c, d, e, and 1 more; not verified: no check ran after the last change" {
+	if got := told(r); got != "not verified: no check ran after the last change\nchanged a, b, c, d, e, and 1 more" {
 		t.Errorf("%q", got)
 	}
 	// SPEC 16.16: what others obey is named, also where the list of files is cut.
 	r.Obeyed = []event.Obeyed{{Path: "web/.npmrc", By: "npm"}, {Path: ".kiro/x\x1b.md", By: "Kiro", More: 2}}
-	if got := Evidence(r); !strings.HasSuffix(got, "; obeyed by others, so read before you run them: web/.npmrc (npm), .kiro/xd (Kiro), and 2 more") {
+	if got := told(r); !strings.Contains(got, "\nother programs act on these, check them first: web/.npmrc (npm), .kiro/xd (Kiro), and 2 more\n") {
 		t.Errorf("%q", got)
 	}
-	if got, want := Evidence(evidence.Report{Obeyed: r.Obeyed[:1]}), "obeyed by others, so read before you run them: web/.npmrc (npm)"; got != want { // changed by a check
+	if got, want := told(evidence.Report{Obeyed: r.Obeyed[:1]}), "other programs act on these, check them first: web/.npmrc (npm)"; got != want { // changed by a check
 		t.Errorf("%q", got)
 	}
 	// What git holds is named, also where no file was changed.
 	r.Git = []event.GitFile{{Path: ".husky/x\x1b[2J", In: "in the index", By: "git"}, {Path: "Makefile", In: "branch b", By: "make", More: 3}, {In: "branch c", By: "not looked at"}}
-	want := "git holds what is not in the workspace: look (git diff HEAD) before a git stash, checkout or reset writes it: .husky/x (git; in the index), Makefile (make; branch b), and 3 more, (not looked at; branch c)"
-	if got := Evidence(evidence.Report{Git: r.Git}); got != want {
+	want := "git holds other content than the workspace; run git diff HEAD before git stash, checkout or reset: .husky/x (git; in the index), Makefile (make; branch b), and 3 more, (not looked at; branch c)"
+	if got := told(evidence.Report{Git: r.Git}); got != want {
 		t.Errorf("%q", got)
 	}
-	if got := Evidence(r); !strings.HasSuffix(got, "; "+want) {
+	if got := told(r); !strings.Contains(got, "\n"+want+"\n") {
 		t.Errorf("%q", got)
 	}
 }
 
-// SPEC 13.3: the closing words say which exit codes prove it, or why nothing
-// does.
+// SPEC 13.3: the closing words tell of changed tests.
 func TestProof(t *testing.T) {
-	ok := func(command string) evidence.Check { return evidence.Check{OK: true, Command: command, Own: true} }
-	fails := func(command string, exit int) evidence.Check {
-		return evidence.Check{Command: command, Exit: exit, Own: true}
-	}
-	part := evidence.Check{OK: true, Command: "go test ./a", Part: true, Own: true}
-	for _, c := range []struct {
-		decides  int // which of the checks; -1 none
-		checks   []evidence.Check
-		why      string
-		attempts int
-		want     string
-	}{
-		{-1, nil, "no check found", 0, "not verified: no check found"},
-		{-1, []evidence.Check{part}, "only a part was checked: go test ./a, exit code 0", 0, "not verified: only a part was checked: go test ./a, exit code 0"},
-		{1, []evidence.Check{part, ok("go test ./...")}, "", 2, "verified: go test ./..., exit code 0"},
-		{1, []evidence.Check{ok("npm test"), ok("npm run lint")}, "", 0, "verified: npm test, npm run lint, exit code 0"},
-		{1, []evidence.Check{{OK: true, Command: "go vet ./..."}, {OK: true, Command: "go test ./..."}}, "", 0, "verified: go test ./..., exit code 0"},
-		{0, []evidence.Check{fails("go test ./...", 1)}, "", 0, "not verified: go test ./..., exit code 1"},
-		{0, []evidence.Check{fails("npm test", 1), fails("npm run lint", 2)}, "", 3, "not verified: 2 checks fail: npm test, exit code 1; npm run lint, exit code 2, after 3 attempts to fix it"},
-	} {
-		r := evidence.Report{Files: []evidence.File{{Path: "a"}}, Checks: c.checks, Unverified: c.why, Attempts: c.attempts}
-		if c.decides >= 0 {
-			r.Verified = &r.Checks[c.decides]
-		}
-		if got := Evidence(r); got != "changed a; "+c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-	c := ok("go test ./...")
+	c := evidence.Check{OK: true, Command: "go test ./...", Own: true}
 	r := evidence.Report{Verified: &c, Checks: []evidence.Check{c}, Files: []evidence.File{{Path: "a_test.go", Before: "1", After: "2"}}}
-	if got, want := Evidence(r), "changed a_test.go; verified: go test ./..., exit code 0, with a changed test: a_test.go"; got != want {
+	if got, want := told(r), "verified: go test ./..., exit code 0, with a changed test: a_test.go\nchanged a_test.go"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Files = append(r.Files, evidence.File{Path: "b_test.go", Before: "1"})
-	if got, want := Evidence(r), "exit code 0, with 2 changed test files: a_test.go, …"; !strings.HasSuffix(got, want) {
+	if got, want := told(r), "exit code 0, with 2 changed test files: a_test.go, …\n"; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// SPEC 13.3: what checks left is named once, by the check that left it.
+func TestLeftByChecks(t *testing.T) {
+	r := evidence.Report{Files: []evidence.File{
+		{Path: "a.c", Before: "1", After: "2"},
+		{Path: "prog", After: "2", Left: "make test"}, {Path: "a.o", After: "2", Left: "make test"}, {Path: "cov\x1b.out", After: "2", Left: "go test ./..."},
+		{Path: "b.o", After: "2", Left: "make test"}, {Path: "c.o", After: "2", Left: "make test"},
+	}}
+	const left = "left by make test: prog, a.o, b.o, and 1 more\nleft by go test ./...: covut"
+	if got := told(r); !strings.HasPrefix(got, "not verified") || !strings.HasSuffix(got, "\n"+left+"\nchanged a.c") {
+		t.Errorf("%q", got)
+	}
+	r.Files = r.Files[1:]
+	if got := told(r); !strings.HasPrefix(got, left) {
+		t.Errorf("nothing else changed: %q", got)
 	}
 }

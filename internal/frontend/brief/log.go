@@ -6,14 +6,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/stats"
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
 
-// shownSessions and shownDays limit the length of the text.
+// shownSessions, shownSignals and shownDays limit the length of the text.
 const (
 	shownSessions = 15
+	shownSignals  = 12
 	shownDays     = 31
 )
 
@@ -51,7 +53,7 @@ func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	table("tool\tcalls\tok\tfailed\tnot run\ttotal\tavg\tmin\tmax\ttokens shown", len(r.Tools), func(i int) string {
 		t := r.Tools[i]
 		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d", plain.Line(t.Name), t.Calls, t.OK, t.Failed, t.NotRun,
-			Took(t.Total), Took(t.Avg()), Took(t.Min), Took(t.Max), t.Tokens)
+			took.Text(t.Total), took.Text(t.Avg()), took.Text(t.Min), took.Text(t.Max), t.Tokens)
 	})
 	table("model\trequests\tretries\treplies\ttokens in\tcached\tout\tcost", len(r.Models), func(i int) string {
 		m := r.Models[i]
@@ -64,11 +66,50 @@ func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	table("session\tturns\tcalls\treplies\ttokens\tlines\tcost", min(len(r.Sessions), shownSessions), func(i int) string {
 		return workLine(r.Sessions[i], titles[r.Sessions[i].Name])
 	})
+	course(out, r.Course)
 	if n := len(r.Sessions) - shownSessions; n > 0 {
 		fmt.Fprintf(out, "and %d older sessions; --json lists all\n", n)
 	}
 	fmt.Fprintf(out, "total: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
 		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))
+}
+
+// course writes how it went: how full the window was, and where it was warned and checked.
+func course(out io.Writer, c *stats.Course) {
+	if c == nil || len(c.Replies) == 0 {
+		return
+	}
+	most, bars := int64(0), []rune(nil)
+	for _, m := range c.Replies {
+		most = max(most, m.Window)
+	}
+	for i := range min(len(c.Replies), 60) {
+		m := c.Replies[i*len(c.Replies)/min(len(c.Replies), 60)]
+		bars = append(bars, []rune("▁▂▃▄▅▆▇█")[m.Window*7/max(most, 1)])
+	}
+	fmt.Fprintf(out, "window: %s, at most %d tokens\n", string(bars), most)
+	for _, s := range c.Signals[max(0, len(c.Signals)-shownSignals):] {
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("after reply %d: a loop (%s, %s): %s", s.Reply, s.Level, s.Rule, s.Text)))
+	}
+	for _, x := range c.Checks[max(0, len(c.Checks)-shownSignals):] {
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("after reply %d: %s: %s", x.Reply, x.Name, CheckResult(x))))
+	}
+	fmt.Fprintln(out)
+}
+
+// CheckResult is what a check said, in words.
+func CheckResult(x stats.Check) string {
+	switch {
+	case !x.Ended:
+		return "did not end"
+	case x.OK && x.Tests > 0:
+		return fmt.Sprintf("passed, %s", Plural(x.Tests, "test", "tests"))
+	case x.OK:
+		return "passed"
+	case x.Failures > 0:
+		return Plural(x.Failures, "failure", "failures")
+	}
+	return "failed"
 }
 
 // columns writes lines of cells, which tabs separate: the first column is aligned left,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
 )
@@ -17,12 +18,12 @@ func Ended(d phase.Phase) string {
 	case !d.Success:
 		how = "given up"
 	}
-	return how + " after " + Took(d.Ended.Sub(d.Started)) + Did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
+	return how + " after " + took.Text(d.Ended.Sub(d.Started)) + Did(len(d.Files), d.TestsOK) + late(d, d.Ended) + blocked(d)
 }
 
 // openFor describes the progress of an open phase at a time.
 func openFor(d phase.Phase, now time.Time) string {
-	return "open for " + Took(max(0, now.Sub(d.Started))) + Did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
+	return "open for " + took.Text(max(0, now.Sub(d.Started))) + Did(len(d.Files), d.TestsOK) + late(d, now) + blocked(d)
 }
 
 func late(d phase.Phase, now time.Time) string {
@@ -30,9 +31,9 @@ func late(d phase.Phase, now time.Time) string {
 	case d.Expected <= 0:
 		return ""
 	case over > 0:
-		return fmt.Sprintf("; %s over the expected %s", Took(over), Took(d.Expected))
+		return fmt.Sprintf("; %s over the expected %s", took.Text(over), took.Text(d.Expected))
 	}
-	return "; expected " + Took(d.Expected)
+	return "; expected " + took.Text(d.Expected)
 }
 
 func blocked(d phase.Phase) string {
@@ -76,5 +77,5 @@ func PhaseList(p phase.Status) []string {
 		return nil
 	}
 	t := p.Totals
-	return append(out, fmt.Sprintf("%d of %d phases done in %s%s", t.CompletedPhases, t.TotalPhases, Took(t.Elapsed), Did(t.Files, t.TestsOK)))
+	return append(out, fmt.Sprintf("%d of %d phases done in %s%s", t.CompletedPhases, t.TotalPhases, took.Text(t.Elapsed), Did(t.Files, t.TestsOK)))
 }

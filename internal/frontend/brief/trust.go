@@ -15,10 +15,11 @@ var kindNames = []struct{ kind, one, many string }{
 	{"env", "environment file", "environment files"},
 	{"git", "git hook or setting", "git hooks or settings"},
 	{"editor", "editor's task", "editors' tasks"},
+	{"other", "program of another agent", "programs of other agents"},
 }
 
 // Inert describes the programs of a folder that do not run because nobody trusts them,
-// "" if there are none. Environment files, git's programs and an editor's are mentioned
+// "" if there are none. Environment files, git's programs, an editor's and another agent's are mentioned
 // only together with others: nearly every folder has some.
 func Inert(t event.FolderTrust) string {
 	var parts, checks []string

@@ -53,8 +53,10 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
@@ -78,7 +80,6 @@ type Block struct {
 // Body is the content of a block, one type for each kind.
 type Body interface{ body() }
 
-// Prompt is a prompt.
 type Prompt struct {
 	// Queued is the id that Conversation.Enter returned for it, "" for a prompt
 	// from elsewhere.
@@ -98,10 +99,9 @@ type Thinking struct{ Text string }
 // Change.More.
 type Reply struct {
 	Text   string
-	Calls  int           // the calls that it asks for; 0: it is an answer
-	Cost   *float64      // in USD; nil: not known
-	Took   time.Duration // 0: not known
-	Cached string        // of a repeated answer: how long ago it was given
+	Calls  int      // the calls that it asks for; 0: it is an answer
+	Cost   *float64 // in USD; nil: not known
+	Cached string   // of a repeated answer: how long ago it was given
 }
 
 // Call is a call of a tool.
@@ -124,7 +124,7 @@ type Call struct {
 	Exit    *int   // nil where there is none
 	Diff    string
 	Output  string // the result as shown to the model
-	Took    time.Duration
+	Images  []llm.Media
 }
 
 // Check is one of the project's checks that pawl runs by itself.
@@ -133,7 +133,6 @@ type Check struct {
 	Summary string // its outcome, in a few words; empty while it is open
 	Exit    *int   // nil: it did not run to its end
 	Output  string // the relevant part of a failed one's output
-	Took    time.Duration
 }
 
 // Command is a person's own command. While it is open its output comes as
@@ -141,7 +140,7 @@ type Check struct {
 type Command struct {
 	Line   string
 	Output string
-	Exit   *int // nil: it did not end by itself
+	Exit   *int // nil: it was stopped
 }
 
 // Question is a question to a person. It is open until it is answered or the turn ends.
@@ -169,6 +168,7 @@ type Consent struct {
 	Block   string // the call's block, "" for a call of an agent
 	Tool    string
 	Title   string
+	Wants   string // of a call that already runs: verb and object
 	Preview string
 	Reason  string // why pawl asks, "" if title and preview show it
 	Rule    string // what an answer for the session or for always would allow, "" for nothing
@@ -261,7 +261,7 @@ type Start struct {
 // Output is the output of a slash command. While it is open its text comes as
 // Change.More.
 type Output struct {
-	Command string // such as /status; empty for what opening a session writes
+	Command string // such as /undo turn, where it has shown nothing else before; empty for what opening a session writes
 	Text    string
 }
 
@@ -307,7 +307,7 @@ const (
 	OfMode       NoteKind = "mode"       // the permission mode changed
 	OfGrant      NoteKind = "grant"      // something is allowed from here on
 	OfWarning    NoteKind = "warning"    // a soft limit, a masked key
-	OfStuck      NoteKind = "stuck"      // the model goes in circles
+	OfStuck      NoteKind = "stuck"      // the model repeats itself
 	OfCompaction NoteKind = "compaction" // the conversation was compacted
 	OfUndo       NoteKind = "undo"       // changes were undone or redone
 	OfTold       NoteKind = "told"       // pawl's note to the model
@@ -316,6 +316,7 @@ const (
 	OfProgress   NoteKind = "progress" // the state of the run; ephemeral
 	OfFailure    NoteKind = "failure"  // something was not done
 	OfPlan       NoteKind = "plan"     // the plan was approved or rejected
+	OfRemote     NoteKind = "remote"   // what comes from a browser
 	OfRequest    NoteKind = "request"  // what a request has; only for those who ask to see it
 )
 
@@ -323,8 +324,8 @@ const (
 type TurnEnd struct {
 	End   event.End
 	Error string // "" for none, and for an end that a person wanted
-	// Proof is what changed and what is proven about it, "" if nothing changed.
-	Proof string
+	// Proof is what is proven and what changed, in lines; none if nothing changed.
+	Proof []string
 	Spent budget.Spent // in the turn
 }
 
@@ -364,7 +365,10 @@ type Change struct {
 	// Past: it happened before the session was opened. Told: the output of a
 	// slash command reports it already. Only of a Conversation.
 	Past, Reported bool
-	after          int64 // the event that comes before it
+	// Elsewhere: a prompt that came from another terminal or a browser. Only of a
+	// Conversation.
+	Elsewhere bool
+	after     int64 // the event that comes before it
 }
 
 // What happened to a block.
@@ -396,4 +400,32 @@ func (p Prompt) Attachments() string {
 		return ""
 	}
 	return "attached: " + strings.Join(p.Attached, ", ")
+}
+
+// Head returns the first line of a session: which model, from where, at what price (SPEC 5.5),
+// and the mode. It leaves out what /status also shows until it fits into width; 0: no limit.
+func (s Start) Head(width int) string {
+	short := strings.ReplaceAll(s.Model, " per M tokens", " per M")
+	least := strings.NewReplacer(" from ", ", ", " per M", "").Replace(short)
+	if width > 0 && width < 60 { // a narrow screen shows each row twice as high
+		if from, rest, ok := strings.Cut(least, ", effort "); ok {
+			_, price, _ := strings.Cut(rest, ", ")
+			least = from + ", " + price
+		}
+	}
+	text := ""
+	for _, text = range []string{
+		fmt.Sprintf("%s; mode %s; session %s; /help", s.Model, s.Mode, s.ID),
+		fmt.Sprintf("%s; mode %s; session %s", s.Model, s.Mode, s.ID),
+		fmt.Sprintf("%s; mode %s; /help", s.Model, s.Mode),
+		fmt.Sprintf("%s; mode %s; /help", short, s.Mode),
+		fmt.Sprintf("%s; mode %s", short, s.Mode),
+		fmt.Sprintf("%s; %s", strings.Replace(short, " from ", ", ", 1), s.Mode),
+		fmt.Sprintf("%s; %s", least, s.Mode),
+	} {
+		if width <= 0 || plain.Width(text) <= width {
+			break
+		}
+	}
+	return text
 }

@@ -3,9 +3,11 @@ package chat
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
@@ -154,7 +156,7 @@ func (c *Conversation) sideTaskDone(err error) {
 }
 
 func (c *Conversation) run(ctx context.Context, cmd slash.Command, args string) error {
-	h := c.host("/" + cmd.Name)
+	h := c.host(plain.Line(strings.TrimSpace("/" + cmd.Name + " " + args)))
 	defer h.out.end()
 	if cmd.Prompt != nil {
 		_, err := c.Session().Submit(ctx, session.Prompt{Text: cmd.Prompt(args)})

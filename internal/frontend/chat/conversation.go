@@ -7,9 +7,11 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
@@ -27,6 +29,8 @@ type Opened struct {
 	Welcome []string // for a person who starts pawl for the first time
 	// Custom are the commands from files.
 	Custom []slash.Custom
+	// StatusLine, if set, runs the person's program for the status line.
+	StatusLine func(ctx context.Context, input []byte) string
 	// Attached, if set, means that another process has the session open.
 	Attached *Attached
 	// ResumeCommand is the command line that continues the session later, "" if it is not stored.
@@ -61,13 +65,15 @@ type Config struct {
 	// The following fields serve the slash commands; each may be nil. Sessions, About
 	// and Rules are those of the folder.
 	Sessions func(context.Context) ([]event.Row, error)
-	About    func(context.Context, event.Row) string
+	About    func(context.Context, event.Row) (about, last string)
 	Models   func(context.Context) []slash.Item
+	Settings func() ([]settings.Setting, error)
 	// Pawl runs a subcommand of pawl in the folder, without input. Secrets in its output are
 	// masked.
 	Pawl   func(ctx context.Context, out io.Writer, args ...string) error
 	Rules  func() []string
 	Memory func(ctx context.Context, out io.Writer, words string) error
+	Serve  func(ctx context.Context, out io.Writer, words string) error
 	Goal   func(command string) (*until.Goal, error)
 
 	// CanPick: the frontend shows the items of a question.
@@ -102,6 +108,7 @@ type Conversation struct {
 	start         Start      // of the open session
 	before        int64      // the last sequence number before it was opened
 	reported      []reported // oldest first
+	chosen        string     // the mode that SetMode sets
 	local         []Change   // changes that no log keeps
 	waiting       []*entry
 	working       bool
@@ -212,6 +219,9 @@ func (c *Conversation) fold(f *Follower, e received, ok bool) ([]Change, error) 
 		return t.running && (e.Seq == 0 || e.Seq > t.from) || e.Seq > t.from && e.Seq <= t.to
 	})
 	c.reported = slices.DeleteFunc(c.reported, func(t reported) bool { return !t.running && t.to <= f.seen })
+	if b, ok := e.Body.(event.ModeSet); ok && b.Mode == c.chosen { // by a key, also while a command runs
+		told, c.chosen = false, ""
+	}
 	if !c.cfg.Verbose {
 		changes = slices.DeleteFunc(changes, func(ch Change) bool {
 			n, ok := ch.Block.Body.(Note)
@@ -220,6 +230,9 @@ func (c *Conversation) fold(f *Follower, e received, ok bool) ([]Change, error) 
 	}
 	for i := range changes {
 		changes[i].Past, changes[i].Reported = e.Seq != 0 && e.Seq <= c.before, told && isReportedByCommand(changes[i].Block.Body)
+		if p, ok := changes[i].Block.Body.(Prompt); ok {
+			changes[i].Elsewhere = p.Queued != "" && !strings.HasPrefix(p.Queued, c.cfg.IDs+"entry-")
+		}
 	}
 	if e.prefix != nil {
 		c.start.Prompt, c.start.Answer = e.prefix.prompt, e.prefix.answer
@@ -232,11 +245,12 @@ func (c *Conversation) fold(f *Follower, e received, ok bool) ([]Change, error) 
 }
 
 // isReportedByCommand reports whether the output of the slash command that causes a block
-// makes the block redundant: what it sets and does, not the turn that it begins.
+// makes the block redundant: what it sets and does, not the turn that it begins, nor what
+// others do meanwhile.
 func isReportedByCommand(b Body) bool {
 	switch b := b.(type) {
 	case Note:
-		return b.Kind != OfPlan && b.Kind != OfInterrupt
+		return !slices.Contains([]NoteKind{OfPlan, OfInterrupt, OfStuck, OfRefusal, OfRemote}, b.Kind)
 	case Phase:
 		return true
 	}
@@ -342,6 +356,17 @@ func (c *Conversation) Question() (Question, bool) {
 // not steer it. Callers hold mu.
 func (c *Conversation) watchesOnly() bool {
 	return c.open != nil && c.open.Attached != nil && !c.open.Attached.Steers
+}
+
+// StatusLine returns what runs the person's program for the status line, nil if there is
+// none.
+func (c *Conversation) StatusLine() func(context.Context, []byte) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		return nil
+	}
+	return c.open.StatusLine
 }
 
 // Attached returns how this terminal takes part in another process's session, nil if the

@@ -217,7 +217,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	got := strings.Join(said, "|")
-	for _, want := range []string{"/mode: mode plan\n", "/model: in use: model scripted/script", "scripted/script\n", "unknown command /nope", "no command: write one", `"nope"`} {
+	for _, want := range []string{"/mode plan: mode plan\n", "/model: in use: model scripted/script", "scripted/script\n", "unknown command /nope", "no command: write one", `"nope"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
@@ -243,6 +243,41 @@ func TestCommands(t *testing.T) {
 	}
 	if !errors.Is(err, ErrLeft) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What comes from a browser while a command runs is shown, and what its turn comes to.
+func TestNotesBesideACommand(t *testing.T) {
+	for _, body := range []event.Body{event.RemoteAct{What: "mode auto", Device: "phone"}, event.Stuck{Level: "stop", Rule: "same call", Text: "the same call"}} {
+		d := newDesk(t, llmtest.New())
+		d.until(d.Idle)
+		d.markReported(d.Session(), true)
+		d.mu.Lock()
+		f, seq := d.follower, d.follower.seen+1
+		d.mu.Unlock()
+		changes, err := d.fold(f, received{Event: event.Event{Seq: seq, Body: body}}, true)
+		if err != nil || len(changes) == 0 || changes[0].Reported {
+			t.Errorf("%T: %+v, %v", body, changes, err)
+		}
+	}
+}
+
+// What a person sets by a key while a command runs is none of what the command reports.
+func TestModeBesideACommand(t *testing.T) {
+	d := newDesk(t, llmtest.New())
+	d.until(d.Idle)
+	d.markReported(d.Session(), true)
+	d.SetMode("plan")
+	reported := true
+	d.until(func() bool {
+		at := slices.IndexFunc(d.seen, func(c Change) bool { n, ok := c.Block.Body.(Note); return ok && n.Kind == OfMode })
+		if at >= 0 {
+			reported = d.seen[at].Reported
+		}
+		return at >= 0
+	})
+	if reported {
+		t.Error("it is not shown")
 	}
 }
 

@@ -30,7 +30,6 @@ type Member struct {
 	State        string // waiting, ready, taken, returned, conflicted, merged, failed, skipped; of an agent: works, done, …
 	LastAction   string // what it did last, "" if that is not known
 	Calls        int
-	After        []string // the ids of the tasks that it depends on
 	Began        time.Time
 	USD          *float64 // nil: not known, or nothing yet
 	Done, Failed bool
@@ -112,7 +111,7 @@ func (t *Timeline) withLastAction(m Member) Member {
 
 func worker(s swarm.TaskProgress) Member {
 	m := Member{
-		ID: plain.Line(s.ID), Title: plain.Line(s.Title), State: string(s.State), After: s.After, USD: s.Result.USD,
+		ID: plain.Line(s.ID), Title: plain.Line(s.Title), State: string(s.State), USD: s.Result.USD,
 		Done: s.State.Final(), Failed: s.State == swarm.Failed || s.State == swarm.Skipped,
 	}
 	switch s.State {
@@ -122,6 +121,9 @@ func worker(s swarm.TaskProgress) Member {
 		m.LastAction = plain.Line("merged by hand: " + s.By)
 	case swarm.Merged, swarm.Returned:
 		m.Worker = plain.Line(s.Result.Worker)
+	}
+	if s.InReview() {
+		m.LastAction = plain.Line("waits for you: pawl swarm diff, accept or retry " + s.ID)
 	}
 	if s.Tries > 0 && !s.State.Final() {
 		m.LastAction = fmt.Sprintf("try %d of %d", s.Tries+1, swarm.Tries)

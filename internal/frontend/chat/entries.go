@@ -79,7 +79,7 @@ func (c *Conversation) Enter(text string, with ...Extras) (id string) {
 	}
 	images := all.Images
 	if len(images) > 0 && in.Text == "" || in.Command != "" && len(images) > 0 {
-		c.reportError(errors.New("an image goes with a prompt, and not with a command"))
+		c.reportError(errors.New("an image goes with a prompt, not with a command"))
 		return ""
 	}
 	switch {
@@ -138,9 +138,9 @@ func (c *Conversation) refuseWatcher(text string) bool {
 	return watches
 }
 
-var errSwarm = errors.New("a swarm runs here, and its tasks are what it does; Ctrl+C interrupts it, and pawl swarm resume goes on")
+var errSwarm = errors.New("a swarm runs here, and takes no prompts; Ctrl+C interrupts it, pawl swarm resume continues it")
 
-var errOnlyWatches = errors.New("this terminal only watches: Ctrl+C leaves it; with --steer what you enter goes to the session")
+var errOnlyWatches = errors.New("this terminal only watches; Ctrl+C leaves; to take part: pawl attach --steer")
 
 // Queue returns the entries that have not reached the model yet.
 func (c *Conversation) Queue() []Queued {
@@ -421,6 +421,9 @@ func (c *Conversation) Pick(id, item string) { c.Answer(id, Answered{Text: item}
 
 // SetMode changes the permission mode from the next check on.
 func (c *Conversation) SetMode(mode permission.Mode) {
+	c.mu.Lock()
+	c.chosen = string(mode)
+	c.mu.Unlock()
 	c.submit(session.SetMode{Mode: string(mode)})
 }
 

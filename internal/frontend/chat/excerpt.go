@@ -42,6 +42,8 @@ func (c Call) Shown() (x Excerpt) {
 	case c.Refused() || c.Outcome == event.UnknownDone:
 	case c.Failed():
 		return Printed(c.Output, false)
+	case c.Outcome == event.OK && c.Exit == nil && c.Command != "" && strings.HasPrefix(c.Summary, "started "): // in the background; the text is for the model
+		x.Head = []string{"/bashes shows its output, and can end it"}
 	case c.Outcome == event.OK && c.Diff == "" && (c.Command != "" || c.Kind == tool.Exec || c.Kind == tool.Search || c.Kind == tool.Wait || c.Arguments != ""):
 		all := Printed(c.Output, true).Head
 		if len(all) > firstLines+1 {

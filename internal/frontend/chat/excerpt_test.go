@@ -23,6 +23,7 @@ func TestShown(t *testing.T) {
 	}{
 		"a command":                {Call{Command: "x", Exit: &zero, Output: ten + "\nexit code 0"}, 3, 7},
 		"four lines are not cut":   {Call{Command: "x", Output: "1\n2\n3\n4"}, 4, 0},
+		"in the background":        {Call{Command: "x", Summary: "started bg1", Output: "running; a tool\nshows\nit"}, 1, 0},
 		"nothing was printed":      {Call{Command: "x", Exit: &zero, Output: "exit code 0"}, 0, 0},
 		"a server's tool":          {Call{Kind: tool.Exec, Output: ten}, 3, 7},
 		"a server's that reads":    {Call{Kind: tool.Read, Arguments: "a: 1", Output: ten}, 3, 7},

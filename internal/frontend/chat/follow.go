@@ -134,7 +134,6 @@ func newPrefix() *prefix {
 	}}
 }
 
-// Apply implements event.Fold.
 func (f *prefix) Apply(e event.Event) {
 	for _, ch := range f.timeline.Apply(e) {
 		f.trackLast(ch)

@@ -32,7 +32,7 @@ const all = -1
 // Choice is an answer that a form accepts.
 type Choice struct {
 	Key  string // y, e, s, a, o, d, n, or the number of an option
-	Text string // such as "yes once"
+	Text string // such as "yes"
 	// Rule is what it allows from then on, "" if it allows only the call in question.
 	Rule  string
 	Typed bool // words may follow: why, or the answer itself
@@ -130,35 +130,34 @@ func (f *Form) Choices() []Choice {
 		return out
 	}
 	edits := slices.ContainsFunc(calls, func(q Consent) bool { return q.Edits })
-	onward := Choice{Key: AllEdits, Text: "edits from now on"}
+	onward := Choice{Key: AllEdits, Text: "yes, and all edits from now on"}
 	if f.current == all {
 		if slices.ContainsFunc(calls, Consent.Long) {
 			out = append(out, Choice{Key: WholeDiff, Text: "diffs whole"})
 		}
-		out = append(out, Choice{Key: Yes, Text: "yes once"}, Choice{Key: OneByOne, Text: "one by one"})
+		out = append(out, Choice{Key: Yes, Text: "yes"}, Choice{Key: OneByOne, Text: "one by one"})
 		if edits {
 			out = append(out, onward)
 		}
 	} else {
 		q := calls[0]
-		out = append(out, Choice{Key: Yes, Text: "yes once"})
+		out = append(out, Choice{Key: Yes, Text: "yes"})
 		if edits {
 			out = append(out, onward)
 		}
 		if q.Rule != "" {
-			out = append(out, Choice{Key: ForSession, Text: "session", Rule: q.Rule})
+			out = append(out, Choice{Key: ForSession, Text: "yes, for this session", Rule: q.Rule})
 			if q.Always {
-				out = append(out, Choice{Key: ForAlways, Text: "always", Rule: q.Rule})
+				out = append(out, Choice{Key: ForAlways, Text: "yes, always", Rule: q.Rule})
 			}
 		}
 		if q.Long() {
 			out = append(out, Choice{Key: WholeDiff, Text: "diff whole"})
 		}
 	}
-	return append(out, Choice{Key: No, Text: "no, or no and why", Typed: true})
+	return append(out, Choice{Key: No, Text: "no, and what to do instead", Typed: true})
 }
 
-// Choice returns the choice with a key.
 func (f *Form) Choice(key string) (c Choice, ok bool) {
 	all := f.Choices()
 	if i := slices.IndexFunc(all, func(c Choice) bool { return c.Key == key }); i >= 0 {
@@ -202,7 +201,7 @@ func (f *Form) Help() string {
 	}
 	options := f.options()
 	options[len(options)-1].Typed = false // it may also be answered by its letter
-	return "please answer " + choice.Keys(options) + "; after n you may say why"
+	return "please answer " + choice.Keys(options) + "; after n, you can add why"
 }
 
 func (f *Form) options() (out []choice.Option) {

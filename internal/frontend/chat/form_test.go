@@ -76,13 +76,13 @@ func TestChoices(t *testing.T) {
 	}{
 		"one": {
 			Question{Calls: []Consent{{Rule: "bash(ls *)", Always: true}}},
-			"allow? [y]es once, [s]ession, [a]lways, [n]o, or no and why: ", "s allows bash(ls *) for this session, a for always",
+			"allow? [y]es, [s] yes, for this session, [a] yes, always, [n]o, and what to do instead: ", "s allows bash(ls *) for this session, a for always",
 		},
 		"an edit": {
 			Question{Calls: []Consent{{Rule: "edit(x)", Edits: true}}},
-			"allow? [y]es once, [e]dits from now on, [s]ession, [n]o, or no and why: ", "s allows edit(x) for this session; e changes to the mode accept-edits",
+			"allow? [y]es, [e] yes, and all edits from now on, [s] yes, for this session, [n]o, and what to do instead: ", "s allows edit(x) for this session; e changes to the mode accept-edits",
 		},
-		"several": {Question{Calls: []Consent{{}, {Edits: true}}}, "allow all 2? [y]es once, [o]ne by one, [e]dits from now on, [n]o, or no and why: ", ""},
+		"several": {Question{Calls: []Consent{{}, {Edits: true}}}, "allow all 2? [y]es, [o]ne by one, [e] yes, and all edits from now on, [n]o, and what to do instead: ", ""},
 		"options": {Question{Options: []string{"a", "b"}}, "answer (a number, or your own words): ", ""},
 		"words":   {Question{}, "answer: ", ""},
 	} {
@@ -101,5 +101,18 @@ func TestChoices(t *testing.T) {
 		if h := f.Read(in); h != Complete || f.Answer().Text != want {
 			t.Errorf("%q is %s %q", in, h, f.Answer().Text)
 		}
+	}
+}
+
+// SPEC 18.4: Enter alone answers no question, also none that wants a text.
+func TestEnterIsNoText(t *testing.T) {
+	f := newForm(Question{ID: "q", Text: "Which port?"}, func() bool { return false })
+	for _, in := range []string{"", "  "} {
+		if got := f.Read(in); got != NotAnswer {
+			t.Errorf("%q is %s", in, got)
+		}
+	}
+	if got := f.Read("8642"); got != Complete || f.Answer().Text != "8642" {
+		t.Errorf("%s: %q", got, f.Answer().Text)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -31,10 +33,8 @@ func (c *Conversation) host(command string) *host {
 	return &host{c: c, out: &output{c: c, command: command}}
 }
 
-// Session implements slash.Host.
 func (h *host) Session() *session.Session { return h.c.Session() }
 
-// Switch implements slash.Host.
 func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	c := h.c
 	c.mu.Lock()
@@ -84,7 +84,6 @@ func (h *host) Switch(ctx context.Context, w slash.Want) error {
 	return nil
 }
 
-// Sessions implements slash.Host.
 func (h *host) Sessions(ctx context.Context) ([]event.Row, error) {
 	if h.c.cfg.Sessions == nil {
 		return nil, nil
@@ -92,15 +91,15 @@ func (h *host) Sessions(ctx context.Context) ([]event.Row, error) {
 	return h.c.cfg.Sessions(ctx)
 }
 
-// About implements slash.Host.
-func (h *host) About(ctx context.Context, r event.Row) (age, about string) {
-	if h.c.cfg.About != nil {
-		about = h.c.cfg.About(ctx, r)
+func (h *host) About(ctx context.Context, r event.Row) (about, last string) {
+	if h.c.cfg.About == nil {
+		return "", ""
 	}
-	return brief.Age(h.c.cfg.Now().Sub(r.Updated)), about
+	return h.c.cfg.About(ctx, r)
 }
 
-// Models implements slash.Host.
+func (h *host) Now() time.Time { return h.c.cfg.Now() }
+
 func (h *host) Models(ctx context.Context) []slash.Item {
 	if h.c.cfg.Models == nil {
 		return nil
@@ -108,7 +107,13 @@ func (h *host) Models(ctx context.Context) []slash.Item {
 	return h.c.cfg.Models(ctx)
 }
 
-// Pawl implements slash.Host.
+func (h *host) Settings() ([]settings.Setting, error) {
+	if h.c.cfg.Settings == nil {
+		return nil, errors.New("there are no settings here")
+	}
+	return h.c.cfg.Settings()
+}
+
 func (h *host) Pawl(ctx context.Context, args ...string) error {
 	if h.c.cfg.Pawl == nil {
 		return errors.New("that cannot be done here")
@@ -116,7 +121,6 @@ func (h *host) Pawl(ctx context.Context, args ...string) error {
 	return h.c.cfg.Pawl(ctx, h.out, args...)
 }
 
-// Custom implements slash.Host.
 func (h *host) Custom() []slash.Custom { return h.c.Custom() }
 
 // Custom lists the commands that are kept in files, and the prompts of MCP servers.
@@ -132,7 +136,6 @@ func (c *Conversation) Custom() []slash.Custom {
 	return slices.Concat(c.open.Custom, slash.Prompts(c.open.Session))
 }
 
-// Rules implements slash.Host.
 func (h *host) Rules() []string {
 	if h.c.cfg.Rules == nil {
 		return nil
@@ -140,7 +143,6 @@ func (h *host) Rules() []string {
 	return h.c.cfg.Rules()
 }
 
-// Memory implements slash.Host.
 func (h *host) Memory(ctx context.Context, words string) error {
 	if h.c.cfg.Memory == nil {
 		return nil
@@ -148,10 +150,16 @@ func (h *host) Memory(ctx context.Context, words string) error {
 	return h.c.cfg.Memory(ctx, h.out, words)
 }
 
-// Goal implements slash.Host.
+func (h *host) Serve(ctx context.Context, words string) error {
+	if h.c.cfg.Serve == nil {
+		return errors.New("only pawl in a terminal serves sessions: pawl serve")
+	}
+	return h.c.cfg.Serve(ctx, h.out, words)
+}
+
 func (h *host) Goal(command string) (*until.Goal, error) {
 	if h.c.cfg.Goal == nil {
-		return nil, errors.New("no goal can be given here")
+		return nil, errors.New("no goal can be set here")
 	}
 	return h.c.cfg.Goal(command)
 }
@@ -159,34 +167,23 @@ func (h *host) Goal(command string) (*until.Goal, error) {
 // Out implements slash.Host and Person.
 func (h *host) Out() io.Writer { return h.out }
 
-// Diff implements slash.Host.
 func (h *host) Diff(text string) {
 	h.out.end()
 	if text != "" {
-		command := h.out.command
-		if h.out.written {
-			command = ""
-		}
-		h.out.written = true
-		h.c.emitBlock(Patch{Command: command, Text: plain.Text(text)})
+		h.c.emitBlock(Patch{Command: h.out.head(), Text: plain.Text(text)})
 	}
 }
 
-// Quit implements slash.Host.
 func (h *host) Quit() { h.c.end(ErrLeft) }
 
-// Edit implements slash.Host.
 func (h *host) Edit(text string) { h.c.emitBlock(TakenBack{Texts: []string{plain.Text(text)}}) }
 
-// Do implements slash.Host.
 func (h *host) Do(a slash.Act, text string) { h.c.emitBlock(Act{What: a, Text: plain.Text(text)}) }
 
-// Watch implements slash.Host.
 func (h *host) Watch(title string, live func() string) {
 	h.c.emitBlock(Act{What: slash.ShowLive, Text: plain.Line(title), Live: func() string { return plain.Text(live()) }})
 }
 
-// Editor implements slash.Host.
 func (h *host) Editor(ctx context.Context, text string) (string, error) {
 	c := h.c
 	h.out.end()
@@ -236,7 +233,7 @@ func (h *host) Pick(ctx context.Context, title string, items []slash.Item) (id s
 	}
 	shown := slices.Clone(items)
 	for i, it := range shown {
-		shown[i] = slash.Item{ID: it.ID, Group: plain.Line(it.Group), Text: plain.Line(it.Text), About: plain.Line(it.About), More: plain.Text(it.More)}
+		shown[i] = slash.Item{ID: it.ID, Group: plain.Line(it.Group), Text: plain.Line(it.Text), About: plain.Line(it.About), More: plain.Text(it.More), Here: it.Here}
 		if it.Live != nil {
 			shown[i].Live = func() string { return plain.Text(it.Live()) }
 		}
@@ -284,22 +281,26 @@ func (h *host) ask(ctx context.Context, q Question) (string, error) {
 // output makes a block of a slash command's output.
 type output struct {
 	c       *Conversation
-	command string
-	written bool  // something of it was shown
-	block   Block // its ID is empty before the first text
+	command string // until something of it is shown
+	block   Block  // its ID is empty before the first text
 	clean   plain.Stream
 	text    strings.Builder
 }
 
-// Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if o.block.ID == "" {
-		o.written = true
-		o.block = Block{ID: o.c.id("output"), Open: true, Ephemeral: true, Body: Output{Command: o.command}}
+		o.block = Block{ID: o.c.id("output"), Open: true, Ephemeral: true, Body: Output{Command: o.head()}}
 		o.c.emit(Change{What: Added, Block: o.block})
 	}
 	o.piece(o.clean.Add(string(p)))
 	return len(p), nil
+}
+
+// head returns the command for the first block that it shows, "" for the others.
+func (o *output) head() string {
+	command := o.command
+	o.command = ""
+	return command
 }
 
 func (o *output) piece(text string) {
@@ -315,7 +316,9 @@ func (o *output) end() {
 		return
 	}
 	o.piece(o.clean.End())
-	o.block.Open, o.block.Body = false, Output{Command: o.command, Text: o.text.String()}
+	body := o.block.Body.(Output)
+	body.Text = o.text.String()
+	o.block.Open, o.block.Body = false, body
 	o.c.emit(Change{What: Finished, Block: o.block})
 	o.block = Block{}
 	o.text.Reset()

@@ -7,7 +7,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
-// Newest implements slash.Host.
 func (h *host) Newest(ctx context.Context, what string, n int) (string, error) {
 	f := newest{what: what, n: n}
 	if err := h.Session().View().Fold(ctx, &f); err != nil || len(f.found) < n {
@@ -24,7 +23,6 @@ type newest struct {
 	found    []string
 }
 
-// Apply implements event.Fold.
 func (f *newest) Apply(e event.Event) {
 	for _, c := range f.timeline.Apply(e) {
 		if c.What == Finished && !c.Block.Ephemeral {

@@ -31,7 +31,7 @@ func (t *Timeline) remark(e event.Event) {
 		}
 		t.note(e, Note{Kind: OfGrant, Text: plain.Line(text)})
 	case event.Revoked:
-		t.note(e, Note{Kind: OfGrant, Text: plain.Line("not allowed any more: " + b.Rule)})
+		t.note(e, Note{Kind: OfGrant, Text: plain.Line("no longer allowed: " + b.Rule)})
 	case event.Narrowed:
 		t.note(e, Note{Kind: OfGrant, Text: brief.Narrowed(b)})
 	case event.LimitSet:
@@ -42,6 +42,8 @@ func (t *Timeline) remark(e event.Event) {
 			text = "the plan is approved"
 		}
 		t.note(e, Note{Kind: OfPlan, Text: text})
+	case event.RemoteAct:
+		t.note(e, Note{Kind: OfRemote, Text: plain.Line(b.What + ", from " + b.Device)})
 	case event.Warned:
 		t.note(e, Note{Kind: OfWarning, Text: plain.Line(b.Text)})
 	case event.Stuck:
@@ -56,13 +58,13 @@ func (t *Timeline) remark(e event.Event) {
 		said := compactionLines(b)
 		t.note(e, Note{Kind: OfCompaction, Text: said[0], More: said[1:]})
 	case event.Undone:
-		n := Note{Kind: OfUndo, Text: plain.Line("put back: " + strings.Join(b.Paths, ", "))}
+		n := Note{Kind: OfUndo, Text: plain.Line("undone: " + strings.Join(b.Paths, ", "))}
 		if len(b.Kept) > 0 {
 			n.More = []string{plain.Line("with later changes kept in: " + strings.Join(b.Kept, ", "))}
 		}
 		t.note(e, n)
 	case event.Redone:
-		t.note(e, Note{Kind: OfUndo, Text: plain.Line("done again: " + strings.Join(b.Paths, ", "))})
+		t.note(e, Note{Kind: OfUndo, Text: plain.Line("redone: " + strings.Join(b.Paths, ", "))})
 	case event.Noted:
 		if b.Why == "phase" || b.Why == "route" || b.Why == "plan" {
 			return // the person sees it as a separate block

@@ -52,7 +52,7 @@ func (t *Timeline) markAsking(question string) {
 // this session, not of an agent.
 func (t *Timeline) consent(q event.Question, own bool) Consent {
 	c := Consent{
-		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Preview: plain.Text(q.Preview), Reason: questionReason(q),
+		Call: q.Call, Tool: plain.Line(q.Tool), Title: plain.Line(q.Title), Wants: plain.Line(q.Wants), Preview: plain.Text(q.Preview), Reason: questionReason(q),
 		Rule: plain.Line(q.Pattern), Always: q.Always, Edits: q.Edits,
 	}
 	text := q.Preview

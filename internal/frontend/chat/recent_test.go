@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/freeze"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -63,17 +64,13 @@ func TestTheRestIsShownAsItWas(t *testing.T) {
 			before.Apply(e)
 		}
 		codec, err := freeze.New([]any{newPrefix()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		data, err := codec.Append(nil, []any{before})
 		if err != nil {
 			t.Fatalf("no snapshot can be taken: %v", err)
 		}
 		read := newPrefix()
-		if err := codec.Read(data, []any{read}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, codec.Read(data, []any{read}))
 		for how, f := range map[string]*prefix{"folded": before, "read": read} {
 			if d := cmp.Diff(open, f.timeline.Open(), cmpopts.IgnoreUnexported(budget.Spent{})); d != "" {
 				t.Fatalf("%s: other blocks are open:\n%s", how, d)
@@ -89,9 +86,7 @@ func TestTheRestIsShownAsItWas(t *testing.T) {
 // still open and the last prompt. The second time nothing before it is read.
 func TestRecent(t *testing.T) {
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer st.Close()
 	var ds []event.Draft
 	put := func(b event.Body) { ds = append(ds, event.Draft{Body: event.Completed(b)}) }
@@ -107,9 +102,7 @@ func TestRecent(t *testing.T) {
 	}
 	const id = "s1"
 	es, err := st.Append(t.Context(), id, 0, ds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	last := es[len(es)-1].Seq
 
 	for _, c := range []struct {
@@ -134,9 +127,7 @@ func TestRecent(t *testing.T) {
 			calls := 0
 			for over := false; !over; {
 				changes, err := talk.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for _, ch := range changes {
 					switch b := ch.Block.Body.(type) {
 					case Start:

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
@@ -44,6 +46,10 @@ func (d *desk) outputs() string {
 func TestEverySlashCommand(t *testing.T) {
 	d := newDesk(t, llmtest.New(llmtest.Say("Look:\n\n```go\nfunc a() {}\n```\nand\n~~~\nb\n~~~\n")))
 	d.cfg.Pawl = pawlEcho
+	d.cfg.Settings = func() ([]settings.Setting, error) {
+		dir := t.TempDir()
+		return settings.Listed(settings.Config{Path: dir + "/config.json"}, settings.Config{Path: dir + "/.pawl/config.json", Project: true}, func(string) string { return "" })
+	}
 	d.until(d.Idle)
 	d.Enter("hello")
 	d.until(d.Idle)
@@ -53,23 +59,24 @@ func TestEverySlashCommand(t *testing.T) {
 		{"/states", "act states"}, {"/states x", "takes no arguments"},
 		{"/theme", "themes: dark"}, {"/theme light", "act theme: light"}, {"/theme green", "unknown theme green; use one of"},
 		{"/copy", "act copy: Look:"}, {"/copy code", "act copy: b\n"}, {"/copy code 2", "act copy: func a() {}\n"},
-		{"/copy code 3", "no such code"}, {"/copy output", "no such output"}, {"/copy all", "takes reply, code"}, {"/copy code 0", "takes reply, code"}, {"/copy diff 2", "/diff all shows all"},
-		{"/doctor", "pawl doctor\n"}, {"/doctor offline", "pawl doctor|--offline"}, {"/doctor x", "takes nothing, or offline"},
-		{"/config", "pawl config|list"}, {"/config path", "pawl config|path"}, {"/config budget.usd", "pawl config|get|budget.usd"},
-		{"/config budget.usd 5", "pawl config|set|budget.usd|5"}, {`/config models."a b".window 5`, `pawl config|set|models."a b".window|5`},
-		{"/config set budget.usd 5", "pawl config|set|budget.usd|5"}, {"/config get budget.usd", "pawl config|get|budget.usd"},
-		{"/config set", "a key is missing"}, {"/config set x", "a value is missing: /config x VALUE"}, {"/config list x", "takes nothing, KEY"},
-		{"/trust", "pawl trust|status"}, {"/trust yes", "pawl trust|--yes"}, {"/trust revoke", "pawl trust|revoke"}, {"/trust maybe", "takes nothing, yes or revoke"},
+		{"/copy code 3", "there is no code to copy"}, {"/copy output", "there is no output to copy"}, {"/copy all", "takes reply, code"}, {"/copy code 0", "takes reply, code"}, {"/copy diff 2", "/diff all shows all"},
+		{"/doctor", "pawl doctor\n"}, {"/doctor offline", "pawl doctor|--offline"}, {"/doctor x", "takes no argument, or offline"},
+		{"/config", "budget.usd  not set"}, {"/config path", "pawl config|path"}, {"/config retry_for", "retry_for = 5m (default)\nhow long"}, {"/config modle", "pawl config|get|modle"},
+		{"/config budget.usd 5", "pawl config|set|--|budget.usd|5"}, {`/config models."a b".window 5`, `pawl config|set|--|models."a b".window|5`}, {"/config retry_for -1", "pawl config|set|--|retry_for|-1"},
+		{"/config set budget.usd 5", "pawl config|set|--|budget.usd|5"}, {"/config --project permissions.deny bash(rm *)", "pawl config|set|--project|--|permissions.deny|bash(rm *)"},
+		{"/trust", "pawl trust|status"}, {"/trust yes", "pawl trust|--yes"}, {"/trust revoke", "pawl trust|revoke"}, {"/trust maybe", "takes no argument, or yes or revoke"},
 		{"/sandbox", "commands do not run in a sandbox: the system has none"}, {"/sandbox ls", "pawl sandbox -- COMMAND"},
 		{"/rules", "pawl rules"}, {"/model", "pawl models"},
 		{"/export", "pawl sessions|export|s1|--format|markdown|--output|pawl-s1.md"}, {"/export a.html", "--format|html|--output|a.html"}, {"/export a.JSONL", "|jsonl|"}, {"/export a.pdf", "unknown format of a.pdf"},
 		{"/budget", "no limit is set"}, {"/budget 10", "of $10.00"}, {"/budget usd 3.5", "of $3.50"}, {"/budget time 2h", "of 2h0m0s"}, {"/budget calls 40", "of 40"}, {"/budget usd none", "time"},
 		{"/budget calls 1.5", "is not valid"}, {"/budget -1", "is not a limit"}, {"/budget NaN", "is not a limit"}, {"/budget wall 3", "unknown limit wall"}, {"/budget time 5", "is not a duration"},
 		{"/permissions", "mode yolo"}, {"/permissions allow bash(ls *)", "allowed for this session: bash(ls *)"}, {"/permissions always bash(pwd)", "allowed permanently in this folder: bash(pwd)"},
-		{"/permissions revoke bash(ls *)", "no longer a rule of this session: bash(ls *)"}, {"/permissions allow", "a rule is missing"}, {"/permissions allow bash(", "failure"}, {"/permissions forbid x", "takes nothing, allow RULE"},
+		{"/permissions revoke bash(ls *)", "no longer a rule of this session: bash(ls *)"}, {"/permissions allow", "a rule is missing"}, {"/permissions allow bash(", "failure"}, {"/permissions forbid x", "takes no argument, or allow RULE"},
 		{"/btw", "a question is missing"},
+		{"/swarm", "pawl swarm|status"}, {"/swarm report", "pawl swarm|report"}, {"/swarm message a1 -x be  short", "pawl swarm|message|--|a1|-x be  short"}, {"/swarm diff a1", "pawl swarm|diff|--|a1"},
+		{"/swarm cancel a1", "pawl swarm|cancel|--task=a1"}, {"/swarm cancel", "pawl swarm --help"}, {"/swarm run x", "pawl swarm --help"}, {"/swarm retry", "pawl swarm --help"},
 		{"/plan", "there is no plan yet"}, {"/plan edit", "no plan to edit"}, {"/plan approve", "there is no plan"}, {"/plan approve auto", "there is no plan"},
-		{"/todos", "no list of steps yet"}, {"/tasks", "nothing runs in the background"}, {"/settings", "pawl config|list"}, {"/usage", "/stats"},
+		{"/todos", "no list of steps yet"}, {"/tasks", "nothing runs in the background"}, {"/settings", "this project, which can only restrict"}, {"/usage", "/stats"},
 	} {
 		t.Run(c.in, func(t *testing.T) {
 			d.t = t
@@ -243,9 +250,7 @@ func TestPlanElsewhere(t *testing.T) {
 		d.mu.Lock()
 		d.open.Attached = &Attached{Steers: steers}
 		d.mu.Unlock()
-		if _, err := d.Session().Submit(t.Context(), session.Prompt{Text: "add a flag"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(d.Session().Submit(t.Context(), session.Prompt{Text: "add a flag"}))
 		d.until(func() bool { return len(finished[TurnEnd](d)) > 0 })
 		d.until(d.Idle)
 		if d.asked() || !d.Session().View().Proposal().Undecided {
@@ -264,7 +269,7 @@ func TestPlanRefusals(t *testing.T) {
 	d.Answer(q.ID, Answered{}) // later
 	d.until(d.Idle)
 	for in, want := range map[string]string{
-		"/plan approve plan": "in the mode plan nothing can be carried out",
+		"/plan approve plan": "the mode plan only reads; choose another one",
 		"/plan":              "it waits for you",
 	} {
 		from := len(d.seen)

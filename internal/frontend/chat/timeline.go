@@ -83,7 +83,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.Replied:
 		t.replied(e, b)
 	case event.Recalled:
-		r := Reply{Text: plain.Text(b.Text), Took: b.Took}
+		r := Reply{Text: plain.Text(b.Text)}
 		if b.Key != "" {
 			r.Cached = recalledWords(b)
 		}
@@ -120,7 +120,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.answered(e, b)
 	case event.AgentStarted, event.AgentCalled, event.AgentEnded:
 		t.agent(e)
-	case event.SwarmPlanned, event.TaskTaken, event.TaskReturned, event.TaskMerged, event.TaskConflicted, event.SwarmEnded, event.SwarmPaused, event.SwarmResumed:
+	case event.SwarmPlanned, event.TaskTaken, event.TaskReturned, event.TaskMerged, event.TaskConflicted, event.TaskSteered, event.SwarmEnded, event.SwarmPaused, event.SwarmResumed:
 		t.swarmed(e)
 	case event.TaskCalled:
 		t.workerCalled(b)
@@ -302,7 +302,7 @@ func (t *Timeline) replied(e event.Event, b event.Replied) {
 	if text := m.Text(); text != "" {
 		p := t.streaming(e, "reply", Reply{})
 		more, missed := p.stream.finish(text)
-		p.Body = Reply{Text: plain.Text(text), Calls: len(m.Calls()), Cost: b.Cost, Took: b.Took}
+		p.Body = Reply{Text: plain.Text(text), Calls: len(m.Calls()), Cost: b.Cost}
 		t.finish(e, p, more, missed)
 	}
 	t.withdraw(e, isThinking, isReply) // streamed text that is not in the reply
@@ -332,7 +332,7 @@ func (t *Timeline) call(e event.Event) {
 		}
 		c := p.Body.(Call)
 		c.Outcome, c.Summary, c.Command, c.Exit = b.Outcome, outcomeWords(b), plain.Text(b.Command), b.Exit
-		c.Diff, c.Output, c.Took = plain.Text(b.Diff), plain.Text(b.Result.Text), b.Took
+		c.Diff, c.Output, c.Images = plain.Text(b.Diff), plain.Text(b.Result.Text), b.Result.Images
 		p.Body = c
 		t.finish(e, p, p.stream.sanitizer.End(), false)
 	}
@@ -423,7 +423,7 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 	if p == nil {
 		p = &part{Block: Block{ID: id("check", e.Seq), Began: e.Time}}
 	}
-	p.Body = Check{Title: checkTitle(b.Command), Summary: checkedWords(b), Exit: b.Exit, Output: plain.Text(b.Output), Took: b.Took}
+	p.Body = Check{Title: checkTitle(b.Command), Summary: checkedWords(b), Exit: b.Exit, Output: plain.Text(b.Output)}
 	t.finish(e, p, p.stream.sanitizer.End(), false)
 }
 
@@ -432,7 +432,7 @@ func (t *Timeline) checked(e event.Event, b event.Checked) {
 func (t *Timeline) baseline(e event.Event, b event.Baseline) {
 	if p := t.find(isCheck); p != nil {
 		c := p.Body.(Check)
-		c.Summary, c.Took = baselineWords(b), b.Took
+		c.Summary = baselineWords(b)
 		p.Body = c
 		t.finish(e, p, p.stream.sanitizer.End(), false)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -43,24 +44,29 @@ func questionReason(q event.Question) string {
 // outcomeWords describes the outcome of a call, after its title.
 func outcomeWords(d event.CallDone) string {
 	s := ""
-	switch d.Outcome {
-	case event.OK:
+	command := d.Command != "" && d.Note != "" // its note says how each part ended, and the time
+	switch {
+	case d.Outcome == event.OK, d.Outcome == event.Failed && command:
 		s = d.Note
-	case event.Failed:
+	case d.Outcome == event.Failed:
 		s = "failed"
 		if d.Exit != nil {
 			s = fmt.Sprintf("exit code %d", *d.Exit)
 		} else if first := firstLine(d.Result.Text); first != "" {
 			s += ": " + plain.Cut(first, 120)
 		}
-	case event.Denied, event.Invalid:
-		first, _, _ := strings.Cut(strings.TrimPrefix(d.Result.Text, "Not allowed, it did not run: "), "\n")
-		s = string(d.Outcome) + ": " + plain.Cut(first, 160)
+	case d.Outcome == event.Denied, d.Outcome == event.Invalid:
+		first := d.Result.Text
+		for _, prefix := range []string{"Not allowed, it did not run: ", "This call did not run: ", "not run: "} {
+			first = strings.TrimPrefix(first, prefix)
+		}
+		first, _, _ = strings.Cut(first, "\n")
+		s = "not run: " + plain.Cut(first, 160)
 	default:
 		s = string(d.Outcome)
 	}
-	if d.Took >= time.Second && !(d.Outcome == event.OK && d.Command != "") { // a command's note has the time
-		s = strings.TrimSpace(s + " " + brief.Took(d.Took))
+	if d.Took >= time.Second && !command && d.Does != tool.Wait {
+		s = strings.TrimSpace(s + " " + took.Text(d.Took))
 	}
 	return plain.Line(s)
 }
@@ -89,7 +95,7 @@ func argumentWords(b event.CallAsked) string {
 func compactionLines(b event.Compacted) []string {
 	out := []string{fmt.Sprintf("the conversation was made shorter: about %d tokens, were %d", b.After, b.Before)}
 	if b.Error != nil {
-		out = append(out, "the model gave no summary, so the log's own words stand for it: "+plain.Line(b.Error.Message))
+		out = append(out, "the model gave no summary; pawl made one from the log: "+plain.Line(b.Error.Message))
 	}
 	return out
 }
@@ -110,29 +116,29 @@ func firstLine(text string) string {
 
 // recalledWords reports that an answer was given before.
 func recalledWords(r event.Recalled) string {
-	return fmt.Sprintf("cached: given %s ago, and all that it rests on is as it was", brief.Took(r.Age))
+	return fmt.Sprintf("cached: answered %s ago, and what it depends on has not changed", took.Text(r.Age))
 }
 
 // retryWords reports a retry, or which model continues and why.
 func retryWords(r event.Retried) string {
-	next := "again in " + brief.Took(r.Wait)
+	next := "retry in " + took.Text(r.Wait)
 	switch {
 	case r.Model != "":
 		next = r.Model + " goes on from here"
 	case r.Wait == 0:
-		next = "again at once"
+		next = "retry now"
 	}
 	s := fmt.Sprintf("try %d failed: %s; %s", r.Attempt, plain.Cut(r.Error.Message, 200), next)
 	if r.Shown {
-		s += " (what it said so far is withdrawn)"
+		s += " (its text so far is discarded)"
 	}
 	return plain.Line(s)
 }
 
 // waitingWords counts down to the next attempt of a request.
-func waitingWords(w event.Waiting) string { return "again in " + w.Left.Round(time.Second).String() }
+func waitingWords(w event.Waiting) string { return "retry in " + took.Text(w.Left.Round(time.Second)) }
 
-// stuckWords reports in one sentence that the model goes in circles and what
+// stuckWords reports in one sentence that the model repeats itself and what
 // was done about it; look is the command that shows the evidence, "" for none.
 // It leaves out the message to the model. The question or the end that follows
 // a halt reports the halt.
@@ -140,14 +146,14 @@ func stuckWords(b event.Stuck, look string) string {
 	if b.Level == progress.Stop.String() {
 		return ""
 	}
-	s := "the model goes in circles: " + plain.Cut(progress.Loop(b), 160)
+	s := "the model repeats itself: " + plain.Cut(progress.Loop(b), 160)
 	switch {
 	case b.Level == progress.Recover.String():
-		s += "; it is told so and shown another way"
+		s += "; pawl tells it, and suggests another way"
 	case b.Call != "":
-		s += "; that call is blocked until a file has new content"
+		s += "; that call is blocked until a file changes"
 	default:
-		s += "; it is told so once more"
+		s += "; pawl tells it again"
 	}
 	if look != "" {
 		s += " (evidence: " + look + ")"
@@ -187,6 +193,9 @@ func checkedWords(c event.Checked) string {
 		s = "it did not run to its end"
 	default:
 		s = fmt.Sprintf("exit code %d", *c.Exit)
+		if c.Took >= time.Second {
+			s += ", " + took.Text(c.Took)
+		}
 		if c.Failures > 0 {
 			s += " (" + brief.Plural(c.Failures, "failure", "failures") + ")"
 		}
@@ -202,7 +211,7 @@ func checkedWords(c event.Checked) string {
 
 // progressedWords describes the state of a run.
 func progressedWords(b event.Progressed) string {
-	s := brief.Plural(b.Calls, "call", "calls") + brief.Did(b.Files, b.Tests)
+	s := "so far " + brief.Plural(b.Calls, "call", "calls") + brief.Did(b.Files, b.Tests)
 	if b.Errors > 0 {
 		s += fmt.Sprintf(", %d failed or not run", b.Errors)
 	}
@@ -212,7 +221,16 @@ func progressedWords(b event.Progressed) string {
 	if b.Phase != "" {
 		s += fmt.Sprintf("; phase %s (%d of %d done)", strings.TrimSpace(plain.Cut(b.Phase, 60)), b.PhasesDone, b.PhasesTotal)
 	}
-	return plain.Line(s + "; " + brief.Took(b.Elapsed))
+	return plain.Line(s + "; " + took.Text(b.Elapsed))
+}
+
+// Told is the proof for a person who can look at the changes and undo them.
+func (b TurnEnd) Told() []string {
+	out := slices.Clone(b.Proof)
+	if n := len(out); n > 0 {
+		out[n-1] += "; /diff shows it, /undo turn undoes it"
+	}
+	return out
 }
 
 // minTokens is the least change of a request's size that is told.

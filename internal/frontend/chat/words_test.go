@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -42,22 +42,24 @@ func TestOutcomeWords(t *testing.T) {
 	}
 	two := 2
 	for want, d := range map[string]event.CallDone{
-		"12 matches":             {Outcome: event.OK, Note: "12 matches"},
-		"12 matches 1.5 s":       {Outcome: event.OK, Note: "12 matches", Took: 1500 * time.Millisecond},
-		"exit code 0, 2s":        {Outcome: event.OK, Note: "exit code 0, 2s", Command: "x", Took: 2 * time.Second},
-		"exit code 2":            {Outcome: event.Failed, Exit: &two, Result: llm.Result{Text: "boom"}},
-		"failed: no such file":   {Outcome: event.Failed, Result: llm.Result{Text: "no such file\nmore"}},
-		"denied: a rule says so": {Outcome: event.Denied, Result: llm.Result{Text: "Not allowed, it did not run: a rule says so"}},
-		"invalid: no path":       {Outcome: event.Invalid, Result: llm.Result{Text: "no path\x1b[2J"}},
-		"cancelled":              {Outcome: event.Cancelled},
+		"12 matches":                                {Outcome: event.OK, Note: "12 matches"},
+		"12 matches 1.5s":                           {Outcome: event.OK, Note: "12 matches", Took: 1500 * time.Millisecond},
+		"exit code 0, 2s":                           {Outcome: event.OK, Note: "exit code 0, 2s", Command: "x", Took: 2 * time.Second},
+		"exit code 2":                               {Outcome: event.Failed, Exit: &two, Result: llm.Result{Text: "boom"}},
+		"failed: no such file":                      {Outcome: event.Failed, Result: llm.Result{Text: "no such file\nmore"}},
+		"not run: a rule says so":                   {Outcome: event.Denied, Result: llm.Result{Text: "Not allowed, it did not run: a rule says so"}},
+		"not run: not trusted":                      {Outcome: event.Denied, Result: llm.Result{Text: "not run: not trusted"}},
+		"exit code 0; make: exit code 2, 2s":        {Outcome: event.Failed, Note: "exit code 0; make: exit code 2, 2s", Command: "x", Exit: new(int), Took: 2 * time.Second},
+		"not run: no path":                          {Outcome: event.Invalid, Result: llm.Result{Text: "no path\x1b[2J"}},
+		"cancelled":                                 {Outcome: event.Cancelled},
 		"failed: " + strings.Repeat("x", 120) + "…": {Outcome: event.Failed, Result: llm.Result{Text: strings.Repeat("x", 300)}},
 	} {
 		if got := outcomeWords(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for want, d := range map[string]time.Duration{"5 ms": 5 * time.Millisecond, "1.5 s": 1500 * time.Millisecond, "1m5s": 65 * time.Second} {
-		if got := brief.Took(d); got != want {
+	for want, d := range map[string]time.Duration{"5ms": 5 * time.Millisecond, "1.5s": 1500 * time.Millisecond, "1m5s": 65 * time.Second} {
+		if got := took.Text(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -65,7 +67,7 @@ func TestOutcomeWords(t *testing.T) {
 
 func TestRetryWords(t *testing.T) {
 	got := retryWords(event.Retried{Attempt: 1, Error: event.Fault{Message: "busy\nnow"}, Wait: 2 * time.Second, Shown: true})
-	if got != "try 1 failed: busy now; again in 2.0 s (what it said so far is withdrawn)" {
+	if got != "try 1 failed: busy now; retry in 2s (its text so far is discarded)" {
 		t.Errorf("%q", got)
 	}
 }
@@ -96,9 +98,9 @@ func TestStuckWords(t *testing.T) {
 		look string
 		want string
 	}{
-		{event.Stuck{Level: "recovery", Text: letter}, "/why", "the model goes in circles: the same read call with the same result 3 times; it is told so and shown another way (evidence: /why)"},
-		{event.Stuck{Level: "block", Text: letter, Call: "read:1"}, "pawl why", "the model goes in circles: the same read call with the same result 3 times; that call is blocked until a file has new content (evidence: pawl why)"},
-		{event.Stuck{Level: "block", Text: letter}, "", "the model goes in circles: the same read call with the same result 3 times; it is told so once more"},
+		{event.Stuck{Level: "recovery", Text: letter}, "/why", "the model repeats itself: the same read call with the same result 3 times; pawl tells it, and suggests another way (evidence: /why)"},
+		{event.Stuck{Level: "block", Text: letter, Call: "read:1"}, "pawl why", "the model repeats itself: the same read call with the same result 3 times; that call is blocked until a file changes (evidence: pawl why)"},
+		{event.Stuck{Level: "block", Text: letter}, "", "the model repeats itself: the same read call with the same result 3 times; pawl tells it again"},
 		{event.Stuck{Level: "halt", Text: "Stopped: x. A recovery was tried and the calls were blocked, without effect."}, "/why", ""},
 	} {
 		if got := stuckWords(c.b, c.look); got != c.want {

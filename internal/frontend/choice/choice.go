@@ -38,7 +38,7 @@ func Lines(ask func(prompt string) (string, error)) Asker {
 			if key, ok := Read(in, options); ok {
 				return key, nil
 			}
-			text = "not understood, it is " + Keys(options) + "; " + Prompt(question, options)
+			text = "not understood: answer " + Keys(options) + "; " + Prompt(question, options)
 		}
 		return "", nil
 	}

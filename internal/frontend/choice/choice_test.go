@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 	} {
 		asked := 0
 		got, err := Lines(func(prompt string) (string, error) {
-			if asked++; asked > 1 && !strings.HasPrefix(prompt, "not understood, it is y or n; do it? [y]es, [n]o: ") {
+			if asked++; asked > 1 && !strings.HasPrefix(prompt, "not understood: answer y or n; do it? [y]es, [n]o: ") {
 				t.Errorf("%s: asked %q", name, prompt)
 			}
 			return c.answers[asked-1], nil

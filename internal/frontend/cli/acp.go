@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/acp"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -27,6 +28,10 @@ The editor starts it; doc/programs.md describes its settings.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serveEditor(c.Context(), f) },
 	}
 	f.addSession(c)
+	c.AddCommand(&cobra.Command{
+		Use: "login", Short: "Sign in to OpenRouter, as an editor starts it", Hidden: true, Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error { return logIn(c.Context(), a, "openrouter", false) },
+	})
 	return c
 }
 
@@ -38,6 +43,13 @@ func (a *App) serveEditor(ctx context.Context, f *flags) error {
 		Chat:     func(_ context.Context, p acp.Place) (chat.Config, error) { return editorChat(a, f, p) },
 		Sessions: a.storedSessions,
 		Delete:   a.deleteStored,
+		Usable: func() error {
+			conf, _, err := a.Settings()
+			if err == nil {
+				_, err = a.Resolve(f.Model, conf)
+			}
+			return err
+		},
 		Models: func(ctx context.Context) (out []string) {
 			for _, m := range a.knownModels(ctx) {
 				if ref, _, _ := strings.Cut(m, "\t"); ref == "offline" || strings.Contains(ref, "/") { // no short names
@@ -63,7 +75,11 @@ func editorChat(a *App, f *flags, p acp.Place) (chat.Config, error) {
 	g := *f
 	g.Dir, g.Servers = p.Dir, p.Servers
 	g.AddDirs = slices.Concat(f.AddDirs, p.Dirs)
-	cfg := a.chat(&g, setup.Frontend{Name: "acp"}, false, conf, paths)
+	fr := setup.Frontend{Name: "acp"}
+	if p.Files != nil {
+		fr.Configure = func(c *session.Config) { c.Files = p.Files(c.Files) }
+	}
+	cfg := a.chat(&g, fr, false, conf, paths)
 	opened, open := false, cfg.Open
 	cfg.Open = func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		if opened {

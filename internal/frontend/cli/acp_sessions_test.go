@@ -11,16 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
 // SPEC 17.2: an editor opens and copies sessions by the protocol. The slash commands that
 // do it elsewhere are refused with that, and change nothing.
 func TestEditorsSessions(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	home := t.TempDir()
 	in, w := io.Pipe()
 	r, out := io.Pipe()
@@ -44,10 +42,7 @@ func TestEditorsSessions(t *testing.T) {
 	ask := func(method string, params map[string]any) (result map[string]any, seen string) {
 		t.Helper()
 		ids++
-		b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": ids, "method": method, "params": params})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": ids, "method": method, "params": params}))(t)
 		go func() { _, _ = w.Write(append(b, '\n')) }() // the answer is read meanwhile
 		for lines.Scan() {
 			var m struct {
@@ -55,9 +50,7 @@ func TestEditorsSessions(t *testing.T) {
 				Result map[string]any
 				Error  any
 			}
-			if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(lines.Bytes(), &m))
 			seen += lines.Text() + "\n"
 			if m.ID == float64(ids) {
 				if m.Error != nil {
@@ -82,7 +75,7 @@ func TestEditorsSessions(t *testing.T) {
 	}
 	for c, want := range map[string]string{
 		"/clear": "the editor opens the sessions", "/fork": "the editor opens the sessions", "/resume abc": "the editor opens the sessions",
-		"/resume": "(this one)", "/resume " + fmt.Sprint(id): "is open already",
+		"/resume": "this session", "/resume " + fmt.Sprint(id): "is open already",
 	} {
 		if seen := say(id, c); !strings.Contains(seen, want) {
 			t.Errorf("%s: %s", c, seen)

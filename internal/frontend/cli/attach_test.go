@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -24,9 +25,7 @@ func sessionOf(x *terminal) string {
 // SPEC 18.1
 func TestAttach(t *testing.T) {
 	home, err := os.MkdirTemp("", "pawl-home-") // a socket's path must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	dir := t.TempDir()
 	const term = "xterm-256color"
@@ -38,13 +37,13 @@ func TestAttach(t *testing.T) {
 	x.ended(2)
 
 	owner := open()
-	owner.expect("what is to be done?")
+	owner.expect("enter a task")
 	owner.send("hello\r")
 	owner.expect("1 model reply")
 
 	watcher := open("attach")
 	watcher.expect("a friendly answer") // as the owner shows it
-	watcher.expect("you are watching")
+	watcher.expect("watching   ? keys")
 	printing := open("attach", "--plain")
 	printing.expect("a friendly answer")
 	helper := open("attach", "--steer")
@@ -77,7 +76,7 @@ func TestAttach(t *testing.T) {
 	helper.ended(0)
 
 	owner = open("--continue")
-	owner.expect("ask")
+	owner.expect("a friendly answer") // it is open: its past is shown
 	watcher = open("attach")
 	watcher.expect("watching")
 	_ = owner.cmd.Process.Kill()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,20 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
-	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
-	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // outcomeOf is what a run of the real program came to.
@@ -45,9 +38,7 @@ func runPawl(t *testing.T, dir string, env []string, stdin string, args ...strin
 	cmd := pawl(t, dir, t.TempDir(), env, append([]string{"run"}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	guard := time.AfterFunc(patient, func() { _ = cmd.Process.Kill() })
 	defer guard.Stop()
 	_ = cmd.Wait() // the code says it
@@ -162,17 +153,13 @@ func TestNoGit(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"bash", "sh"} {
 		if path, err := exec.LookPath(name); err == nil {
-			if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(path, filepath.Join(bin, name)))
 		}
 	}
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil { // it looks like a repository
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, "a.txt"), "needle\n")
 	srv := &llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
 		if n == 0 {
 			return llmtest.Use("git_status", `{}`, "git_diff", `{}`, "git_log", `{}`, "grep", `{"pattern":"needle"}`, "glob", `{"pattern":"*.txt"}`, "bash", `{"command":"echo ran"}`)
@@ -232,12 +219,8 @@ func TestNoGit(t *testing.T) {
 func TestReadOnlyWorkspace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o400); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o400))
+	must.Do(t, os.Chmod(dir, 0o500))
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	srv := &llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
 		switch n {
@@ -261,25 +244,6 @@ func TestReadOnlyWorkspace(t *testing.T) {
 	if len(o.result.Files) == 0 && !bytes.Contains(srv.Bodies()[1], []byte("permission")) {
 		t.Errorf("the model was not told why: %s", srv.Bodies()[1])
 	}
-}
-
-// filling is a store whose disk is full from the nth append on.
-type filling struct {
-	event.Store
-	mu   sync.Mutex
-	left int
-}
-
-func (f *filling) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.left--; f.left < 0 {
-		return nil, &fault.Error{
-			Category: fault.Configuration, Kind: store.ErrFull, Retryable: true,
-			Message: "append to the log: no space left for pawl.db", Hint: "free some space on that disk",
-		}
-	}
-	return f.Store.Append(ctx, id, after, ds...)
 }
 
 // The disk is full at any moment of a run: one sentence, its own exit code, no call
@@ -314,20 +278,12 @@ func TestDiskFullMidway(t *testing.T) {
 // runFull runs a prompt with a store that takes this many appends.
 func runFull(t *testing.T, dir string, under event.Store, n, room int) (code int) {
 	t.Helper()
-	ws, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
 	var out, errs bytes.Buffer
 	a := &App{Environment: setup.Environment{Err: &errs, Now: time.Now}, Out: &out, Signals: func() <-chan string { return nil }}
-	s, err := session.Open(t.Context(), session.Config{
-		Store: &filling{Store: under, left: room}, ID: "s1", Dir: dir, Frontend: "headless", Version: "test", System: "be good",
-		Model: llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`, "write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")),
-		Tools: tool.Set{tools.Write()}, Files: ws, Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: dir}),
-		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: t.TempDir(), Now: time.Now,
-		Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: setup.NewID,
-	})
+	m := llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`, "write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done"))
+	cfg := sessiontest.Config(t, dir, m, nil)
+	cfg.Store = sessiontest.Fill(under, room)
+	s, err := session.Open(t.Context(), cfg)
 	if err == nil {
 		err = a.headless(t.Context(), &setup.Opened{Session: s}, "go", "", &flags{format: string(headless.JSON)})
 		_ = s.Close() // it says the same again

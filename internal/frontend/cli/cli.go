@@ -135,6 +135,7 @@ type flags struct {
 	goal        goal
 	sdk         sdkFlags
 	attached    *attached // set: the session is another process's
+	inside      *inside   // what /serve started
 
 	schema string             // the path of a file, or JSON
 	shape  *structured.Answer // from the schema
@@ -192,7 +193,7 @@ the prompt without asking questions, like "pawl run".`,
 		doctorCommand(a), permissionsCommand(a), undoCommand(a), redoCommand(a), diffCommand(a), statesCommand(a), exitCodesTopic(),
 		whyCommand(a), statsCommand(a), replayCommand(a), rulesCommand(a), memoryCommand(a), versionCommand(a),
 		sandboxCommand(a), trustCommand(a), lspCommand(a), mcpCommand(a), hooksCommand(a), pluginCommand(a), swarmCommand(a), workerCommand(a), acpCommand(a),
-		configCommand(a), manCommand(a), flagsTopic(),
+		configCommand(a), manCommand(a), licensesCommand(a), flagsTopic(),
 	)
 	shellScripts(root)
 	help := root.HelpFunc()

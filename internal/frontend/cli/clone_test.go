@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
@@ -89,15 +90,10 @@ const gitSettings = `
 
 func newTrap(t *testing.T) *trap {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	h := &trap{t: t, clone: filepath.Join(top, "clone"), home: filepath.Join(top, "home"), tools: filepath.Join(top, "tools"), noted: filepath.Join(top, "noted")}
 	for _, dir := range []string{h.clone, h.home} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
 	h.write(h.noted, "")
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "x", "--allow-empty"}} {
@@ -112,18 +108,12 @@ func newTrap(t *testing.T) *trap {
 	for _, e := range hook.Events {
 		theirs[string(e)] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": h.canary("hook-" + string(e))}}}}
 	}
-	hooks, err := json.Marshal(theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hooks := must.Get(json.Marshal(theirs))(t)
 	for name, text := range planted {
 		text = strings.ReplaceAll(text, "HOOKS", string(hooks))
 		h.write(filepath.Join(h.clone, name), strings.ReplaceAll(text, "CANARY", h.canary(name)))
 	}
-	config, err := os.ReadFile(filepath.Join(h.clone, ".git/config"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(os.ReadFile(filepath.Join(h.clone, ".git/config")))(t)
 	h.write(filepath.Join(h.clone, ".git/config"), string(config)+strings.ReplaceAll(gitSettings, "CANARY", h.canary("git-config")))
 	for _, name := range []string{"pre-commit", "post-checkout", "post-index-change", "reference-transaction", "fsmonitor-watchman", "post-commit", "pre-push", "post-merge", "prepare-commit-msg", "commit-msg"} {
 		for _, dir := range []string{".git/hooks", ".githooks", ".husky"} {
@@ -162,42 +152,28 @@ func (h *trap) plantPrograms() {
 	one := filepath.Join(h.clone, ".canaries", "program")
 	h.write(one, "#!/bin/sh\necho program $0 >>"+h.noted+"\n")
 	for _, dir := range []string{".venv/bin", "node_modules/.bin"} {
-		if err := os.MkdirAll(filepath.Join(h.clone, dir), 0o700); err != nil {
-			h.t.Fatal(err)
-		}
+		must.Do(h.t, os.MkdirAll(filepath.Join(h.clone, dir), 0o700))
 	}
 	for name := range names {
-		if err := os.Link(one, filepath.Join(h.clone, ".venv/bin", name)); err != nil {
-			h.t.Fatal(err)
-		}
+		must.Do(h.t, os.Link(one, filepath.Join(h.clone, ".venv/bin", name)))
 	}
 	for _, name := range []string{"P", "git", "sh", "bash", "tsc", "typescript-language-server"} {
-		if err := os.Link(one, filepath.Join(h.clone, "node_modules/.bin", name)); err != nil {
-			h.t.Fatal(err)
-		}
+		must.Do(h.t, os.Link(one, filepath.Join(h.clone, "node_modules/.bin", name)))
 	}
 }
 
 func (h *trap) write(name, text string) {
 	h.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := processtest.Write(name, []byte(text), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must.Do(h.t, processtest.Write(name, []byte(text), 0o700))
 }
 
 // ran returns what has run outside the sandbox since the last call.
 func (h *trap) ran() string {
 	h.t.Helper()
 	b, err := os.ReadFile(h.noted)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.Truncate(h.noted, 0); err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, err)
+	must.Do(h.t, os.Truncate(h.noted, 0))
 	return string(b)
 }
 
@@ -208,9 +184,7 @@ func (h *trap) own(cwd string) {
 		"python": map[string]any{"command": "python3", "args": []string{"-m", "M"}},
 		"node":   map[string]any{"command": "node", "args": []string{"-e", "require('x')"}},
 	}})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, err)
 	h.write(filepath.Join(h.home, ".config/pawl/mcp.json"), string(servers))
 	events := map[string]any{}
 	for _, e := range hook.Events {
@@ -223,9 +197,7 @@ func (h *trap) own(cwd string) {
 		events[string(e)] = []any{map[string]any{"hooks": list}}
 	}
 	config, err := json.Marshal(map[string]any{"hooks": events})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.Do(h.t, err)
 	h.write(filepath.Join(h.home, ".config/pawl/config.json"), string(config))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -46,10 +47,7 @@ var slashes = regexp.MustCompile("`/[a-z]+`")
 // what works in pawl: what is unchanged, and the right column of the tables.
 func taken(t *testing.T) (out []string) {
 	t.Helper()
-	page, err := os.ReadFile("../../../doc/coming-from.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../doc/coming-from.md"))(t)
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(strings.ReplaceAll(line, `\|`, "¦"), "|")
 		switch {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +21,30 @@ list the keys that the file sets. Write a key with dots, such as budget.usd; quo
 a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 		Args: noSubcommand, RunE: func(*cobra.Command, []string) error { return configList(a, false) },
 	}
-	var asJSON bool
+	var asJSON, ofProject bool
+	change := func(use, short string, n int, verb string, edit func(f settings.Config, args []string) error) *cobra.Command {
+		c := &cobra.Command{Use: use, Short: short, Args: exactly(n), RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl config " + verb); err != nil {
+				return err
+			}
+			f, err := configFile(a)
+			if err != nil {
+				return err
+			}
+			if ofProject {
+				f = settings.Config{Path: settings.Project(a.Dir), Project: true}
+			}
+			if err := edit(f, args); errors.Is(err, settings.ErrKey) {
+				return usageError("%w", err)
+			} else if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "pawl: %s %s in %s; new sessions use it\n", verb, plain.Line(args[0]), plain.Line(f.Path))
+			return nil
+		}}
+		c.Flags().BoolVar(&ofProject, "project", false, "write this project's file, which can only restrict")
+		return c
+	}
 	list := &cobra.Command{Use: "list", Short: "List the keys that the file sets, with their values", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return configList(a, asJSON) }}
 	list.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, by key")
 	c.AddCommand(
@@ -40,25 +62,11 @@ a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 			case !ok:
 				return &exitError{code: 1, err: fmt.Errorf("%s does not set %s", f.Path, args[0])}
 			}
-			_, err = fmt.Fprintln(a.Out, plain.Line(bareText(value)))
+			_, err = fmt.Fprintln(a.Out, plain.Line(settings.Bare(string(value))))
 			return err
 		}},
-		&cobra.Command{Use: "set KEY VALUE", Short: "Set a key; keep the comments in the file", Args: exactly(2), RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl config set"); err != nil {
-				return err
-			}
-			f, err := configFile(a)
-			if err != nil {
-				return err
-			}
-			if err := f.Set(args[0], args[1]); errors.Is(err, settings.ErrKey) {
-				return usageError("%w", err)
-			} else if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.Err, "pawl: set %s in %s; new sessions use it\n", plain.Line(args[0]), plain.Line(f.Path))
-			return nil
-		}},
+		change("set KEY VALUE", "Set a key; keep the comments in the file", 2, "set", func(f settings.Config, args []string) error { return f.Set(args[0], args[1]) }),
+		change("unset KEY", "Remove a key, so that its default holds", 1, "unset", func(f settings.Config, args []string) error { return f.Unset(args[0]) }),
 		list,
 		&cobra.Command{Use: "path", Short: "Print which files are read, and whether they exist", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
 			f, err := configFile(a)
@@ -108,17 +116,7 @@ func configList(a *App, asJSON bool) error {
 		fmt.Fprintf(a.Err, "pawl: %s sets nothing; doc/configuration.md lists the keys\n", plain.Line(f.Path))
 	}
 	for _, k := range keys {
-		fmt.Fprintln(a.Out, plain.Line(k+" = "+bareText(values[k])))
+		fmt.Fprintln(a.Out, plain.Line(k+" = "+settings.Bare(string(values[k]))))
 	}
 	return nil
-}
-
-// bareText returns a value for people: a string without quotes, anything else as one
-// line of JSON.
-func bareText(raw []byte) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return strings.Join(strings.Fields(string(raw)), " ")
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/line"
@@ -53,6 +52,7 @@ func (a *App) converse(ctx context.Context, f *flags, first string) error {
 	defer term.Close()
 	cfg := a.chat(f, setup.Frontend{Name: "line"}, true, conf, paths)
 	cfg.Recent = recentEvents
+	defer f.inside.end()
 	exit, err := line.Run(ctx, line.Config{
 		Config: cfg,
 		In:     term, Out: a.Out, Signals: signals, First: first,
@@ -76,6 +76,7 @@ func confirmed(ctx context.Context, person chat.Person, question string) (bool, 
 // chat returns the configuration of conversations for an interactive frontend. early
 // reports whether questions can be asked before a session is open.
 func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded, paths settings.Paths) chat.Config {
+	f.inside = &inside{}
 	var cur *setup.Opened
 	open := func(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 		if f.attached != nil {
@@ -118,15 +119,16 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			return nil, err
 		}
 		cur = o
+		f.inside.here.Store(o.Session)
 		var greeting []string
 		if first {
-			greeting = a.welcome(ctx, o.Trust.Dir, conf, o.View().Mode())
+			greeting = a.welcome(o.Trust.Dir, o.View().Mode())
 		}
 		again := "pawl --resume " + o.ID()
 		if f.NoSession {
 			again = ""
 		}
-		return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Welcome: greeting, Custom: o.Custom, ResumeCommand: again}, nil
+		return &chat.Opened{Session: o.Session, Close: o.Close, Notes: o.Warnings, Welcome: greeting, Custom: o.Custom, ResumeCommand: again, StatusLine: o.StatusLine}, nil
 	}
 	return chat.Config{
 		Open: open, Now: a.Now, IDs: f.terminalID(), Verbose: f.verbose,
@@ -138,10 +140,23 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			return allOwn(ctx, cur.Store, dir)
 		},
 		Models: func(ctx context.Context) []slash.Item { return modelItems(ctx, a) },
-		About:  func(ctx context.Context, r event.Row) string { return aboutSession(ctx, cur.Store, r) },
+		Settings: func() ([]settings.Setting, error) {
+			own, err := configFile(a)
+			if err != nil {
+				return nil, err
+			}
+			all, err := settings.Listed(own, settings.Config{Path: settings.Project(cur.Trust.Dir), Project: true}, a.Env)
+			mask := secrets.New(a.Secrets()...).String
+			for i := range all {
+				all[i].Value, all[i].Instead = mask(all[i].Value), mask(all[i].Instead)
+			}
+			return all, err
+		},
+		About:  func(ctx context.Context, r event.Row) (string, string) { return aboutSession(ctx, cur.Store, r) },
 		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return runInside(ctx, a, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
+		Serve:  func(_ context.Context, out io.Writer, words string) error { return f.inside.command(a, f, out, words) },
 		Goal: func(command string) (*until.Goal, error) {
 			return a.goal(f, goal{command: command, rounds: until.Rounds})
 		},
@@ -165,15 +180,14 @@ func (a *App) pickSession(ctx context.Context, f *flags, person chat.Person) (st
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
-	items := slash.SessionItems(rows, "", func(r event.Row) (string, string) {
-		return brief.Age(a.Now().Sub(r.Updated)), aboutSession(ctx, st, r)
-	})
+	items := slash.SessionItems(rows, "", a.Now(), func(r event.Row) (string, string) { return aboutSession(ctx, st, r) })
 	id, ok, err := person.Pick(ctx, "sessions of this folder, Esc for a new one", items)
 	if ok {
 		return id, err
 	}
 	for i, it := range items[:min(len(items), 20)] {
-		fmt.Fprintln(person.Out(), plain.Line(fmt.Sprintf("  %2d  %9s  %s", i+1, it.About, it.Text)))
+		age, _, _ := strings.Cut(it.About, ", ")
+		fmt.Fprintln(person.Out(), plain.Line(fmt.Sprintf("  %2d  %9s  %s", i+1, age, it.Text)))
 	}
 	answer, err := person.Ask(ctx, "which session? (a number, or Enter for a new one): ")
 	if n, nerr := strconv.Atoi(strings.TrimSpace(answer)); nerr == nil && n >= 1 && n <= len(items) {

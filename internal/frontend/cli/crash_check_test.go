@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 4.8, 4.11, 13.3: pawl is killed while a check runs. The check's
@@ -31,19 +32,12 @@ func TestKilledDuringCheck(t *testing.T) {
 	defer web.Close()
 	home, dir := t.TempDir(), t.TempDir()
 	fifo := filepath.Join(dir, "alive")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(fifo, 0o600))
 	for name, text := range map[string]string{
 		filepath.Join(dir, "check.sh"):                        "exec 9>alive; echo begun; sleep 1000 & wait",
 		filepath.Join(home, ".config", "pawl", "config.json"): `{"checks": [{"command": "sh check.sh"}]}`,
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	gone := make(chan error, 1)
 	go func() { // the end of file comes when no process of the check is left
@@ -55,13 +49,8 @@ func TestKilledDuringCheck(t *testing.T) {
 		return append([]string{"run", "--trust", "--output-format", "stream-json", "-m", "anthropic/claude-script"}, args...)
 	}
 	cmd := pawl(t, dir, home, env, run("change it")...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() }) // where the test fails before
 	var line struct {
 		Type, Session string
@@ -71,16 +60,12 @@ func TestKilledDuringCheck(t *testing.T) {
 	read.Buffer(nil, 8<<20)
 	for !strings.Contains(line.Body.Text, "begun") && read.Scan() {
 		line.Body.Text = ""
-		if err := json.Unmarshal(read.Bytes(), &line); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(read.Bytes(), &line))
 	}
 	if line.Type != "output_delta" {
 		t.Fatalf("the check did not begin: %+v", line)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	for read.Scan() { // to its end
 	}
 	_ = cmd.Wait() // killed
@@ -91,16 +76,11 @@ func TestKilledDuringCheck(t *testing.T) {
 	if out, err := pawl(t, dir, home, env, run("--resume", line.Session, "go on")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	st, err := sqlite.Open(t.Context(), filepath.Join(home, ".local", "state", "pawl", "pawl.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(sqlite.Open(t.Context(), filepath.Join(home, ".local", "state", "pawl", "pawl.db"), sqlite.Options{}))(t)
 	defer st.Close()
 	var kinds []string
 	for e, err := range st.Read(t.Context(), line.Session, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		switch b := e.Body.(type) {
 		case event.Checking, event.Checked, event.Resumed, event.Prompted:
 			kinds = append(kinds, b.Kind())

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 var cacheMarkers = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"[^}]*\}`)
@@ -81,13 +82,8 @@ func TestKilledAtAnyInstant(t *testing.T) {
 		cmd := pawl(t, dir, home, env, append(args, "go on")...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		lines, spin := 3+rnd.IntN(40), rnd.IntN(200_000)
 		read := bufio.NewScanner(io.TeeReader(out, io.Discard))
 		read.Buffer(nil, 8<<20)
@@ -113,9 +109,7 @@ func TestKilledAtAnyInstant(t *testing.T) {
 			t.Fatalf("kill %d: pawl ended by itself after %d lines: %s", k, n, stderr.String())
 		}
 		busy(spin)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Kill())
 		for read.Scan() {
 			take()
 		}
@@ -146,9 +140,7 @@ func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
 func checkLog(t *testing.T, k int, home, id string, shown map[int64]string) {
 	t.Helper()
 	path := filepath.Join(home, ".local", "state", "pawl", "pawl.db")
-	if _, err := os.Stat(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(os.Stat(path))
 	st, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatalf("kill %d: %v", k, err)

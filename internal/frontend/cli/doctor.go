@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -124,6 +126,10 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 	} else {
 		out = append(out, finding{ok: true, what: "state", is: paths.State})
 	}
+	cache := filepath.Join(sandbox.UserCache(a.Env, a.Env("HOME")), "pawl")
+	if _, err := os.Stat(cache); err == nil {
+		out = append(out, finding{ok: true, what: "cache", is: cache + ", made again when it is removed"})
+	}
 	out = append(out, examineLog(ctx, a.Now, paths))
 	if c, err := a.Resolve("", conf); err == nil {
 		out = append(out, finding{ok: true, what: "model", is: c.Info.Ref() + " (" + c.Why + "), " + brief.Effort(c.Info) + brief.PriceOf(c.Info)})
@@ -141,7 +147,16 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		where.is = a.Dir + ", not a git repository"
 	}
 	out = append(out, where, a.examineTrust(), examineSandbox(), examineConfining(a, conf, paths))
-	out = append(append(out, toolchains(a.Dir)...), examineOthers(a.Dir, a.Env, conf.Guards)...)
+	a.JudgeStyles(a.Dir, conf.Guards)
+	out = append(append(out, toolchains(a.Dir)...), examineOthers(a.Dir, a.Env, append(conf.Guards, a.UnusedKeys(a.Dir, paths)))...)
+	if m, err := a.MCP(a.Dir); err == nil {
+		for _, w := range m.Warnings {
+			if strings.HasPrefix(w, trust.ServersFile+":") { // then nothing of it is used
+				out = slices.DeleteFunc(out, func(f finding) bool { return f.ok && strings.HasPrefix(f.is, trust.ServersFile+" is ") })
+			}
+			out = append(out, finding{what: "MCP servers", is: w, do: "correct the file"})
+		}
+	}
 	return append(out, lessOn(runtime.GOOS)...)
 }
 

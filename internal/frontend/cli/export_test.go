@@ -3,12 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 10.4, 16.7: an export has the session, and nothing of a secret-looking
@@ -17,9 +17,7 @@ func TestExportLeavesSecretsOut(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{".env": "DATABASE=not-for-export\n", "a.txt": "for export\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	web := httptest.NewServer(&llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
 		if n == 0 {
@@ -34,9 +32,7 @@ func TestExportLeavesSecretsOut(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	var r struct{ Session string }
-	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &r))
 	for _, format := range []string{"jsonl", "markdown", "html"} {
 		out, err := pawl(t, dir, home, env, "sessions", "export", r.Session[:8], "--format", format).CombinedOutput()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -16,9 +17,7 @@ import (
 func TestWrongFlagValues(t *testing.T) {
 	dir := t.TempDir()
 	notAFolder := filepath.Join(dir, "file")
-	if err := os.WriteFile(notAFolder, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(notAFolder, nil, 0o600))
 	for line, want := range map[string]string{
 		"run --permission-mode lazy hi":                       "--permission-mode: ",
 		"run --effort enormous hi":                            "use minimal, low, medium, high, xhigh or max",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -55,13 +56,9 @@ func TestGitForms(t *testing.T) {
 		}
 		write := func(name, text string) {
 			t.Helper()
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 		}
-		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 		git("init", "-q")
 		write(".gitattributes", "f.txt diff=d merge=d\n")
 		for _, text := range []string{"one\n", "two\n"} {
@@ -76,9 +73,7 @@ func TestGitForms(t *testing.T) {
 		write("f.txt", "three\n")
 		if configured != "nothing" {
 			trap := filepath.Join(t.TempDir(), "trap.sh")
-			if err := os.WriteFile(trap, []byte("#!/bin/sh\necho \"$@\" >>"+ran+"\ncat \"$2\"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(trap, []byte("#!/bin/sh\necho \"$@\" >>"+ran+"\ncat \"$2\"\n"), 0o700))
 			for _, key := range []string{"diff.external", "diff.d.command", "diff.d.textconv", "merge.d.driver", "gpg.program"} {
 				if configured == "the repository's programs" {
 					git("config", key, trap)
@@ -137,9 +132,7 @@ func gitResults(t *testing.T, dir, home string, args ...string) []string {
 			Content json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(bodies[len(bodies)-1], &request); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(bodies[len(bodies)-1], &request))
 	var out []string
 	for _, m := range request.Messages {
 		var parts []struct {
@@ -154,9 +147,7 @@ func gitResults(t *testing.T, dir, home string, args ...string) []string {
 			var text string
 			var blocks []struct{ Text string }
 			if json.Unmarshal(p.Content, &text) != nil {
-				if err := json.Unmarshal(p.Content, &blocks); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(p.Content, &blocks))
 				for _, b := range blocks {
 					text += b.Text
 				}

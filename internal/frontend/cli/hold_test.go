@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // also runs another pawl beside a running one.
@@ -47,14 +48,10 @@ func TestASecondPawlIsRefused(t *testing.T) {
 	gate := filepath.Join(r.dir, "gate")
 	err := syscall.Mkfifo(gate, 0o600)
 	close(made)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.until("call_started")
 	var e struct{ Session string }
-	if err := json.Unmarshal(r.last, &e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(r.last, &e))
 	model := []string{"-m", "anthropic/claude-script"}
 	for _, args := range [][]string{
 		{"run", "-c", "beside"}, {"run", "--resume", e.Session, "beside"}, {"run", "--resume", e.Session[:8], "--permission-mode", "plan", "beside"},
@@ -75,12 +72,8 @@ func TestASecondPawlIsRefused(t *testing.T) {
 		t.Errorf("another session: exit code %d: %s%s", code, out, stderr)
 	}
 	w, err := os.OpenFile(gate, os.O_WRONLY, 0) // the command reads it
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.WriteString("go\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Done(t)(w.WriteString("go\n"))
 	_ = w.Close()
 	close(on)
 	if code := r.end(); code != 0 {

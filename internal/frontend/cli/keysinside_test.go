@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.7, 16.12: a program of the workspace reads the workspace's own keys, as
@@ -24,24 +25,16 @@ import (
 // kept (ADR 017).
 func TestKeysInTheWorkspace(t *testing.T) {
 	const value, token = "Tr0ub4dor-and-3-more", "glpat-AbCdEf0123456789XyZw"
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	dir, home := filepath.Join(top, "w"), filepath.Join(top, "home")
 	for _, d := range []string{dir, home} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(d, 0o700))
 	}
 	var heard atomic.Int32
 	outside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard.Add(1) }))
 	defer outside.Close()
 	port := outside.Listener.Addr().(*net.TCPAddr).Port
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	udp := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	defer udp.Close()
 	go func() {
 		for buf := make([]byte, 10); ; heard.Add(1) {
@@ -63,12 +56,7 @@ echo "$DB_PASSWORD" >../home/out; echo sent
 `, port, udp.LocalAddr().(*net.UDPAddr).Port),
 	} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	calls := []string{"bash app.sh", "bash show.sh", "bash send.sh 2>&1"}
 	web := &llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
@@ -116,9 +104,7 @@ echo "$DB_PASSWORD" >../home/out; echo sent
 		shown = append(shown, name+": "+string(b))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, s := range shown {
 		if strings.Contains(s, value) || strings.Contains(s, token) {
 			i := max(strings.Index(s, value), strings.Index(s, token))

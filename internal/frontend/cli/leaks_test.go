@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.7, 4.15: keys of env files, of git's configuration and of command lines are
@@ -20,10 +21,7 @@ func TestKeysAreMasked(t *testing.T) {
 		"hunter2Correct99Horse", "0123456789abcdef0123456789abcdef01234567", "9fK2mQ7xL4pT8vB1", "Depl0yPw77", "cioQ7rTz81LmPxVb2", "s3cr3tPw",
 		"Zq8wErTy7mNb4", "abcDEF123456ghiJKL", "hunter2hunter2", "x7Qk", "Kq81vB-x7", "bL4ckB0x!77", "Nm3-Op4-Qr5",
 	}
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	dir, home := filepath.Join(top, "w"), filepath.Join(top, "home")
 	for name, text := range map[string]string{
 		"home/.gitconfig": "[user]\n\tname = Ada\n[sendemail]\n\tsmtpPass = hunter2Correct99Horse\n[github]\n\ttoken = 0123456789abcdef0123456789abcdef01234567\n" +
@@ -36,18 +34,11 @@ func TestKeysAreMasked(t *testing.T) {
 		"w/.git/config": "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://me:s3cr3tPw@git.acme.com/r.git\n", "w/.git/HEAD": "ref: refs/heads/main\n", "w/.git/objects/.k": "", "w/.git/refs/.k": "",
 	} {
 		name = filepath.Join(top, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o700))
 	}
 	use := func(name string, args any) func() llmtest.Turn {
-		in, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(json.Marshal(args))(t)
 		return func() llmtest.Turn { return llmtest.Use(name, string(in)) }
 	}
 	type j = map[string]any

@@ -23,6 +23,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // terminal is a pseudo-terminal with pawl on it.
@@ -60,10 +61,7 @@ func onTerminalIn(t *testing.T, dir, home, name string, reply func(n int, body [
 // onTerminalWith is onTerminalIn with that environment only.
 func onTerminalWith(t *testing.T, dir, home string, env []string, args ...string) *terminal {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir = must.Get(filepath.EvalSymlinks(dir))(t)
 	return onTerminalAs(t, pawl(t, dir, home, env, args...), home)
 }
 
@@ -75,9 +73,7 @@ func onTerminalAs(t *testing.T, cmd *exec.Cmd, home string) *terminal {
 	x.before = x.state()
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.side, x.side, x.side
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := x.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.cmd.Start())
 	go x.read()
 	t.Cleanup(func() {
 		_ = x.cmd.Process.Kill() // where the test did not end it
@@ -91,31 +87,21 @@ func onTerminalAs(t *testing.T, cmd *exec.Cmd, home string) *terminal {
 func (x *terminal) openPair() {
 	x.t.Helper()
 	var err error
-	if x.master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
-		x.t.Fatal(err)
-	}
+	x.master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	must.Do(x.t, err)
 	fd := int(x.master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	if x.side, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
-		x.t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
+	x.side, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	must.Do(x.t, err)
+	must.Do(x.t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}))
 }
 
 func (x *terminal) state() unix.Termios {
 	x.t.Helper()
 	s, err := unix.IoctlGetTermios(int(x.side.Fd()), unix.TCGETS)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	return *s
 }
 
@@ -166,9 +152,7 @@ func (x *terminal) expect(text string) {
 
 func (x *terminal) send(keys string) {
 	x.t.Helper()
-	if _, err := x.master.WriteString(keys); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Done(x.t)(x.master.WriteString(keys))
 }
 
 // ended waits for pawl's end, and checks that the terminal is as it was.
@@ -196,19 +180,13 @@ func (x *terminal) ended(codes ...int) {
 func (x *terminal) fifo(name string) func() string {
 	x.t.Helper()
 	path := filepath.Join(x.dir, name)
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, unix.Mkfifo(path, 0o600))
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // both: opening waits for nobody
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	x.t.Cleanup(func() { _ = f.Close() })
 	return func() string {
 		x.t.Helper()
-		if err := f.SetReadDeadline(time.Now().Add(patient)); err != nil {
-			x.t.Fatal(err)
-		}
+		must.Do(x.t, f.SetReadDeadline(time.Now().Add(patient)))
 		line, err := bufio.NewReader(f).ReadString('\n')
 		if err != nil {
 			x.t.Fatalf("nothing was written into %s: %v; seen: %q", name, err, x.text())
@@ -221,36 +199,28 @@ func (x *terminal) fifo(name string) func() string {
 func (x *terminal) calls() []event.CallDone {
 	x.t.Helper()
 	list, err := pawl(x.t, x.dir, x.home, nil, "sessions", "list").Output()
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	id, _, _ := strings.Cut(string(list), " ")
 	export, err := pawl(x.t, x.dir, x.home, nil, "sessions", "export", "--format", "jsonl", id).Output()
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	var out []event.CallDone
 	for l := range strings.Lines(string(export)) {
 		var e struct {
 			Type string
 			Body json.RawMessage
 		}
-		if err := json.Unmarshal([]byte(l), &e); err != nil {
-			x.t.Fatal(err)
-		}
+		must.Do(x.t, json.Unmarshal([]byte(l), &e))
 		if e.Type != "call_done" {
 			continue
 		}
 		var d event.CallDone
-		if err := json.Unmarshal(e.Body, &d); err != nil {
-			x.t.Fatal(err)
-		}
+		must.Do(x.t, json.Unmarshal(e.Body, &d))
 		out = append(out, d)
 	}
 	return out
 }
 
-const question = "or no and why: "
+const question = "what to do instead: "
 
 // Who has no key and types a prompt at the question for a model is asked again.
 //
@@ -334,9 +304,7 @@ func TestLineSignals(t *testing.T) {
 			x.expect("> ")
 			x.send("half a pro")
 			x.expect("half a pro")
-			if err := x.cmd.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.cmd.Process.Signal(c.signal))
 			x.ended(c.code)
 		})
 		t.Run(c.signal.String()+" while a command runs", func(t *testing.T) {
@@ -350,9 +318,7 @@ func TestLineSignals(t *testing.T) {
 			x.expect(question)
 			x.send("y\r")
 			pid := ready()
-			if err := x.cmd.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.cmd.Process.Signal(c.signal))
 			x.ended(c.code)
 			if _, err := os.Stat("/proc/" + pid); err == nil {
 				t.Error("the command still runs")
@@ -384,9 +350,7 @@ func TestLineUntil(t *testing.T) {
 		return llmtest.Say("it is done")
 	})
 	x.expect("> ")
-	if err := os.WriteFile(filepath.Join(x.dir, "check.sh"), []byte("grep -q yes good.txt"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(x.dir, "check.sh"), "grep -q yes good.txt")
 	x.send("/mode yolo\r")
 	x.expect("> ")
 	x.send("/until 'sh check.sh' write it\r")

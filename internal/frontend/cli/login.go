@@ -19,12 +19,10 @@ func loginCommand(a *App) *cobra.Command {
 	var key bool
 	c := &cobra.Command{
 		Use: "login PROVIDER", Short: "Sign in to a provider, or store its key", Args: exactly(1),
-		Long: `Sign in to a provider with the browser, if it supports this for other programs; now
-only openrouter does. For the others, pawl shows the page where you create a key, and
---key reads the key from the keyboard or from standard input. Keys are stored in the
-system's keyring or, without one, in a file that only you can read. To delete a stored
-key: pawl logout PROVIDER. A key in an environment variable is used before a stored
-one.`,
+		Long: `Sign in to a provider with the browser (now only openrouter). For the others, pawl
+shows the page where you create a key; --key reads it from the keyboard or standard
+input. Keys are stored in the system's keyring, else in a file that only you can read.
+A key in an environment variable is used first. To delete one: pawl logout PROVIDER.`,
 		RunE: func(c *cobra.Command, args []string) error { return logIn(c.Context(), a, args[0], key) },
 	}
 	c.Flags().BoolVar(&key, "key", false, "read a key from the keyboard or from standard input, and store it")
@@ -65,7 +63,7 @@ func wayOf(name string) (login.Way, error) {
 	}
 	w, ok := login.For(name)
 	if !ok {
-		w = login.Way{Provider: name, Why: "it offers other programs no sign-in that pawl knows"}
+		w = login.Way{Provider: name, Why: "pawl knows no sign-in for it"}
 		if len(keys) > 0 {
 			w.Key = keys[0]
 		}

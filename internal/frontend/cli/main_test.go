@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/gocache"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -148,10 +149,7 @@ func testSignals() <-chan string {
 // what Go needs to build and test projects, and with these variables.
 func pawl(t testing.TB, dir, home string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	c := exec.Command(self, args...)
 	c.Dir = dir
 	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, asPawl + "=1"}, append(raceEnv(), env...)...)

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -14,8 +17,10 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	"github.com/pawl-agent/pawl/internal/policy/host"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -53,6 +58,19 @@ and those in this folder's .mcp.json if the folder is trusted. See doc/mcp.md.`,
 		&cobra.Command{Use: "list", Short: "List the servers without starting them", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) }},
 		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return mcpGet(a, dir, name) }),
 		mcpAdd(a, &dir), remove, test,
+		&cobra.Command{
+			Use: "call NAME TOOL [JSON]", Short: "Call a tool of a server, with its arguments as a JSON object",
+			Args: func(c *cobra.Command, args []string) error {
+				if len(args) < 2 || len(args) > 3 {
+					return usageError("usage: %s", c.UseLine())
+				}
+				return nil
+			},
+			RunE: func(c *cobra.Command, args []string) error {
+				return a.mcpCall(c.Context(), dir, args[0], args[1], strings.Join(args[2:], ""))
+			},
+		},
+		mcpFetch(a, &dir),
 		one("accept NAME", "Accept the changed tools and prompts of a server", func(c *cobra.Command, name string) error { return mcpTest(c.Context(), a, dir, name, true) }),
 		one("login NAME", "Sign in to a server", func(c *cobra.Command, name string) error { return a.mcpLogin(c.Context(), dir, name) }),
 		one("logout NAME", "Sign out of a server", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
@@ -134,6 +152,38 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
 	f.StringSliceVar(&signs.Scopes, "scope-for-sign-in", nil, "an OAuth scope to request in addition to the server's (repeatable)")
 	f.StringVar(&e.Sandbox, "sandbox", "", "run the server in a sandbox: workspace or read-only")
 	f.StringSliceVar(&e.Hosts, "host", nil, "a host that the server may reach from the sandbox (repeatable)")
+	return c
+}
+
+// mcpFetch lets a server that is confined fetch its package, once.
+func mcpFetch(a *App, dir *string) *cobra.Command {
+	var hosts []string
+	c := &cobra.Command{
+		Use: "fetch NAME", Short: "Fetch a server's package (npx, uvx, bunx, pnpm dlx) in the sandbox, and try it",
+		Args: exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.byPerson("pawl mcp fetch"); err != nil {
+				return err
+			}
+			if _, err := host.ParseGrants(hosts); err != nil {
+				return usageError("--host: %w", err)
+			}
+			m, err := listMCP(a, *dir)
+			if err != nil {
+				return err
+			}
+			for _, s := range m.Servers {
+				if s.Name != args[0] || s.Problem != "" { // the test says what the problem is
+					continue
+				}
+				if err := m.Packages().Decide(s, true, hosts); err != nil {
+					return fmt.Errorf("%s: %w", s.Name, err)
+				}
+			}
+			return mcpTest(c.Context(), a, *dir, args[0], false)
+		},
+	}
+	c.Flags().StringSliceVar(&hosts, "host", nil, "a host that the server may reach when it runs (repeatable)")
 	return c
 }
 
@@ -235,6 +285,9 @@ func mcpList(a *App, dir string) error {
 		if got, err := pins.Of(s); err == nil && got != nil {
 			is = fmt.Sprintf("%d tools accepted", got.Tools())
 		}
+		if of := m.Packages().State(s); of != "" {
+			is += "; " + of
+		}
 		switch {
 		case s.Disabled:
 			is = "disabled"
@@ -243,7 +296,7 @@ func mcpList(a *App, dir string) error {
 		}
 		masked(out, s)("%-14s %s (%s, %s): %s", s.Name, s.Runs(), s.Transport, s.File, is)
 	}
-	if len(m.Servers) == 0 {
+	if len(m.Servers) == 0 && len(m.Warnings) == 0 {
 		fmt.Fprintln(out, "no MCP server is configured; to add one: pawl mcp add NAME -- COMMAND ARGS")
 	}
 	return nil
@@ -269,6 +322,9 @@ func mcpGet(a *App, dir, name string) error {
 		}
 		if s.Sandbox != "" || len(s.Hosts) > 0 {
 			say("  sandbox: %s %s", s.Sandbox, strings.Join(s.Hosts, ", "))
+		}
+		if of := m.Packages().State(s); of != "" {
+			say("  package: %s", of)
 		}
 		if s.Problem != "" {
 			say("  cannot be used: %s", s.Problem)
@@ -319,6 +375,57 @@ func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
 		return &exitError{code: 1}
 	}
 	return nil
+}
+
+// mcpCall calls a tool, and prints what the server answers.
+func (a *App) mcpCall(ctx context.Context, dir, server, name, args string) error {
+	if err := a.byPerson("pawl mcp call"); err != nil { // an agent's calls are asked about
+		return err
+	}
+	in := json.RawMessage(cmp.Or(args, "{}"))
+	if !json.Valid(in) || in[0] != '{' {
+		return usageError("the arguments %s are not a JSON object", args)
+	}
+	all, list, stop, err := a.startMCP(dir, nil)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	i := slices.IndexFunc(list, func(s mcp.Server) bool { return s.Name == server })
+	if i < 0 {
+		return usageError("unknown MCP server %s; pawl mcp list shows all", server)
+	}
+	env := tool.Env{Out: func(line string) { masked(a.Err, list[i])("%s", line) }, Ask: typedAnswers{a, bufio.NewReader(a.In)}}
+	r, err := all.Call(ctx, server, name, env, in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", server, err)
+	}
+	for line := range strings.SplitSeq(r.Text, "\n") {
+		masked(a.Out, list[i])("%s", line)
+	}
+	if r.Error {
+		return &exitError{code: 1}
+	}
+	return nil
+}
+
+// typedAnswers asks the person what a server asks during a call.
+type typedAnswers struct {
+	a  *App
+	in *bufio.Reader
+}
+
+// Question implements tool.Asker.
+func (t typedAnswers) Question(_ context.Context, text string, options []string) (string, error) {
+	if len(options) > 0 {
+		text += " (" + strings.Join(options, ", ") + ")"
+	}
+	fmt.Fprint(t.a.Err, plain.Text(text)+": ")
+	line, err := t.in.ReadString('\n')
+	if err != nil && line == "" {
+		return "", tool.ErrNobody
+	}
+	return strings.TrimSpace(line), nil
 }
 
 // listMCP lists the servers of a folder, and prints what is wrong with them.

@@ -27,15 +27,13 @@ func (a *App) mcpServe(dir *string) *cobra.Command {
 	var http, tokenFile string
 	c := &cobra.Command{
 		Use: "serve", Short: "Run pawl as an MCP server for other programs: on standard input and output, or over HTTP", Args: exactly(0),
-		Long: `Offer a session of pawl to another program, as an MCP server with the tools
-prompt, status, diff and undo, and with the resources pawl://status, pawl://diff/turn
-and pawl://diff/session. These flags and your settings decide its permissions, budget
-and folder; no tool can change them.
+		Long: `Offer a session of pawl to another program, as an MCP server. Its tools are prompt,
+status, diff and undo. These flags and your settings decide permissions, budget and
+folder; no tool changes them.
 
-The other program starts it. With --http it runs by itself and listens on this machine
-only. Then all programs share one session, and each request needs the token in the file
-that --token-file names; a file that does not exist yet gets a new one. There is no
-variable for the token: the commands of the session would have it, too.`,
+The other program starts it. With --http it runs by itself, on this machine only: all
+programs share one session, and each request needs the token in the file that
+--token-file names. If the file does not exist, pawl makes it.`,
 		Example: `  claude mcp add pawl -- pawl mcp serve -C /path/to/project --max-budget-usd 2
   pawl mcp serve --http 127.0.0.1:7296 --token-file ~/.pawl-token --max-budget-usd 2`,
 		RunE: func(c *cobra.Command, _ []string) error {

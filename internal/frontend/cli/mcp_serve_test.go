@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.1: pawl mcp serve is an MCP server: a program has it do something,
@@ -21,15 +23,11 @@ func TestServeTools(t *testing.T) {
 	root := t.TempDir()
 	dir, home := filepath.Join(root, "proj"), filepath.Join(root, "home")
 	for _, d := range []string{dir, home} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(d, 0o700))
 	}
 	script := filepath.Join(root, "replies.json")
 	write := `{"calls": [{"name": "write", "args": {"path": "a.txt", "content": "one\n"}}]}`
-	if err := os.WriteFile(script, []byte(`[`+write+`, {"text": "Not allowed."}, `+write+`, {"text": "Written."}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, script, `[`+write+`, {"text": "Not allowed."}, `+write+`, {"text": "Written."}]`)
 	srv := httptest.NewServer(replies(script))
 	defer srv.Close()
 	env := []string{"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL, "PAWL_MODEL=anthropic/claude-script"}
@@ -47,10 +45,7 @@ func TestServeTools(t *testing.T) {
 	}
 	call := func(s *sdk.ClientSession, name, args string) string {
 		t.Helper()
-		r, err := s.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(args)}))(t)
 		return r.Content[0].(*sdk.TextContent).Text
 	}
 	for _, c := range []struct {
@@ -82,12 +77,8 @@ func TestServeToken(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
+		must.Do(t, os.Chmod(path, mode))
 		return path
 	}
 	made := filepath.Join(dir, "made")

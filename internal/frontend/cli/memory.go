@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -78,7 +79,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	case "turns":
 		ns, err := k.Turns.List()
 		for _, n := range ns[max(0, len(ns)-50):] {
-			say("%s  %-8s %-11s %3d calls, %d files, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, n.Calls, n.Files, brief.Took(n.Took), n.Error)
+			say("%s  %-8s %-11s %3d calls, %d files, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, n.Calls, n.Files, took.Text(n.Took), n.Error)
 		}
 		return err
 	case "history":

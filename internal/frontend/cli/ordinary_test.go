@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // ordinary is work that people do every day, each in a small project with the
@@ -119,17 +120,13 @@ do test $((n+=1)) -lt 100 || exit 1; sleep 0.1; done`,
 func TestOrdinaryWork(t *testing.T) {
 	bin := pawlProgram(t)
 	folders, err := goFolders()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range ordinary {
 		for _, way := range []string{"sandbox", "run"} {
 			t.Run(c.name+" by pawl "+way, func(t *testing.T) {
 				t.Parallel()
 				top, err := filepath.EvalSymlinks(t.TempDir())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				dir := filepath.Join(top, "project")
 				for name, text := range c.files {
 					writeFile(t, filepath.Join(dir, name), text)
@@ -196,9 +193,7 @@ func moduleOf(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("../../..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		writeFile(t, filepath.Join(dir, name), strings.Replace(string(text), "module github.com/pawl-agent/pawl", "module example.com/a", 1))
 	}
 }
@@ -215,10 +210,5 @@ func pawlProgram(t *testing.T) string {
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, name, text)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // lookers are programs of the person that look for code as npx, python3 -m and node do:
@@ -38,19 +39,12 @@ for d in "$PWD/node_modules" $NODE_PATH; do [ -f "$d/x" ] && exec sh "$d/x"; don
 // its code: they work elsewhere, and find nothing through the workspace.
 func TestOwnServersInAClone(t *testing.T) {
 	t.Parallel()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	clone, home, tools, log := filepath.Join(top, "clone"), filepath.Join(top, "home"), filepath.Join(top, "tools"), filepath.Join(top, "log")
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o700))
 	}
 	for name, text := range lookers {
 		write(filepath.Join(tools, name), "#!/bin/sh\n{ echo "+name+" in $PWD; env; } >>"+log+"\n"+text+"\n")
@@ -62,12 +56,8 @@ func TestOwnServersInAClone(t *testing.T) {
 		write(filepath.Join(clone, name), planted)
 	}
 	write(filepath.Join(home, "keep"), "")
-	if err := os.Symlink(filepath.Join(clone, "bin"), filepath.Join(home, "bin")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(clone, "server.sh"), filepath.Join(tools, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(clone, "bin"), filepath.Join(home, "bin")))
+	must.Do(t, os.Symlink(filepath.Join(clone, "server.sh"), filepath.Join(tools, "linked")))
 	type server = map[string]any
 	outside := map[string]any{
 		"npx":    server{"command": "npx", "args": []string{"-y", "P"}},
@@ -94,10 +84,7 @@ func TestOwnServersInAClone(t *testing.T) {
 	}
 	run := func(dir string, servers map[string]any, args ...string) (noted, said string) {
 		t.Helper()
-		raw, err := json.Marshal(map[string]any{"mcpServers": servers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(map[string]any{"mcpServers": servers}))(t)
 		write(filepath.Join(home, ".config/pawl/mcp.json"), string(raw))
 		_ = os.Remove(log)
 		out, err := pawl(t, dir, home, env, append([]string{"run"}, append(args, "hello")...)...).CombinedOutput()

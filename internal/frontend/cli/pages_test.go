@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -18,10 +19,7 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
 func TestCommandLinesOfPages(t *testing.T) {
 	var pages []string
 	for _, pattern := range []string{"*.md", "doc/*.md", "bench/*/README.md"} {
-		found, err := filepath.Glob(filepath.Join("../../..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(filepath.Join("../../..", pattern)))(t)
 		pages = append(pages, found...)
 	}
 	lines := 0
@@ -49,10 +47,7 @@ func TestCommandLinesOfPages(t *testing.T) {
 		if filepath.Base(page) == "spec.md" { // it also says what is not built yet
 			continue
 		}
-		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(page))(t)
 		for _, m := range shellBlock.FindAllStringSubmatch(string(b), -1) {
 			check(page, m[1])
 		}
@@ -69,10 +64,7 @@ func TestCommandLinesOfPages(t *testing.T) {
 
 // SPEC 4.15: the page's table of modes is that of the code.
 func TestPageOfModes(t *testing.T) {
-	page, err := os.ReadFile("../../../doc/safety.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../doc/safety.md"))(t)
 	columns := regexp.MustCompile(` {2,}`)
 	for _, line := range permission.Table() {
 		cells := columns.Split(line, -1)

@@ -25,8 +25,10 @@ func permissionsCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			none := len(all) == 0
 			say := func(kind string, rules []string) {
 				for _, r := range rules {
+					none = false
 					fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%-6s %s", kind, r)))
 				}
 			}
@@ -43,6 +45,9 @@ func permissionsCommand(a *App) *cobra.Command {
 				for _, g := range all[dir] {
 					say("allow", []string{g.Rule})
 				}
+			}
+			if none {
+				fmt.Fprintln(a.Out, "no rules; what each mode allows without one: pawl permissions modes")
 			}
 			return nil
 		},

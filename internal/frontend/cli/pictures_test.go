@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -30,9 +31,7 @@ func TestDropped(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		return path
 	}
 	shot := put("shot", png)
@@ -40,9 +39,7 @@ func TestDropped(t *testing.T) {
 	put("empty.png", nil)
 	put("page.svg", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))
 	put("large.png", append(bytes.Clone(png), make([]byte, pictureLimit)...))
-	if err := os.Symlink(shot, filepath.Join(dir, "link.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(shot, filepath.Join(dir, "link.png")))
 	a := &App{Environment: setup.Environment{Env: func(string) string { return "" }}}
 	for _, name := range []string{shot, "shot", "./shot", "'" + shot + "'"} {
 		if p, err := a.dropped(dir, name); err != nil || p == nil || p.Name != "shot" || p.Media.Type != "image/png" {

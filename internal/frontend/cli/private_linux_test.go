@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -19,19 +20,11 @@ import (
 // any other. Root reads everything, so as root pawl is run as somebody else.
 func TestOwnProcessIsNotReadable(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
+	raw := must.Get(os.ReadFile(self))(t)
 	top := t.TempDir()
 	bin, home, dir := filepath.Join(top, "pawl"), filepath.Join(top, "home"), filepath.Join(top, "dir")
-	if err := processtest.Write(bin, raw, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, processtest.Write(bin, raw, 0o755))
 	var as *syscall.SysProcAttr
 	uid := os.Getuid()
 	if uid == 0 {
@@ -39,17 +32,11 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	for _, d := range []string{home, dir} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(d, uid, -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(d, 0o755))
+		must.Do(t, os.Chown(d, uid, -1))
 	}
 	for _, d := range []string{top, filepath.Dir(top)} { // both are this test's own
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(d, 0o755))
 	}
 	var stderr strings.Builder
 	tries := make(chan string, 1)
@@ -76,9 +63,7 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 	c = exec.Command(bin, "run", "--permission-mode", "yolo", "-m", "anthropic/claude-script", "hello")
 	c.Dir, c.SysProcAttr, c.Stderr = dir, as, &stderr
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, asPawl + "=1", "ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	close(started)
 	if err := c.Wait(); err != nil {
 		t.Fatal(err, stderr.String())

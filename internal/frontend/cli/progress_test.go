@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
@@ -48,9 +49,7 @@ func TestProgressTrajectories(t *testing.T) {
 	fmt.Fprint(w, lines)
 	w.Close()
 	for name, data := range map[string][]byte{plainFile: []byte(lines), zipped: z.Bytes()} {
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, data, 0o600))
 	}
 	for _, from := range []string{plainFile, zipped, "-"} {
 		out, errs, code := progressOutput(t, lines, "--json", from)
@@ -60,9 +59,7 @@ func TestProgressTrajectories(t *testing.T) {
 		var got []map[string]any
 		for line := range strings.Lines(out) {
 			var v map[string]any
-			if err := json.Unmarshal([]byte(line), &v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &v))
 			got = append(got, v)
 		}
 		if len(got) != 2 || got[0]["id"] != "stuck" || got[0]["warn"] != 2.0 || got[0]["halt"] != 4.0 || got[0]["rule"] != "identical" || got[0]["evidence"] == nil {
@@ -85,9 +82,7 @@ func TestProgressSessions(t *testing.T) {
 	seq := int64(0)
 	add := func(session string, body event.Body) {
 		seq++
-		if err := headless.WriteEvent(&b, event.Event{Session: session, Seq: seq, Time: time.Unix(seq, 0), Body: body}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, headless.WriteEvent(&b, event.Event{Session: session, Seq: seq, Time: time.Unix(seq, 0), Body: body}))
 	}
 	for i := range 6 {
 		for _, s := range []string{"one", "two"} {

@@ -14,7 +14,7 @@ import (
 )
 
 // SPEC 17.2: the official library drives pawl in both versions: two turns, a permission,
-// a cancellation, a change of the mode, the list, a session loaded again. Its schemas
+// a cancellation, a sign-in, a file saved by the editor, changes of the mode and the effort, the list, a session loaded again and deleted. Its schemas
 // check every message. PAWL_ACP is the folder of the npm package. `.ci/run` installs it.
 func TestRealACP(t *testing.T) {
 	sdk := os.Getenv("PAWL_ACP")
@@ -35,16 +35,18 @@ func TestRealACP(t *testing.T) {
 					got = append(got, strings.TrimSpace(fmt.Sprint(m)))
 				}
 			}
-			modes := "modes:ask "
+			modes, ways, first, saved := "modes:ask ", "[key openrouter]", []string{"map[error:-32602]"}, []string{"map[saved:new.txt]"}
 			if version == "2" {
-				modes = ""
+				modes, ways, first, saved = "", "[]", nil, nil
 			}
-			want := []string{
-				"map[hello:" + version + "]", "map[" + modes + "options:[mode model]]",
-				"map[asked:write new.txt (new, +1) options:[allow_once allow_always allow_always allow_always reject_once reject_always]]", "map[stop:end_turn]",
-				"map[stop:cancelled]",
-				"map[mode:plan]", "map[listed:true]", "map[loading:true]", "map[loaded:true]", "map[error:-32002]", "map[exit:0]",
-			}
+			want := slices.Concat(
+				[]string{"map[hello:" + version + " ways:" + ways + "]"}, first, []string{
+					"map[" + modes + "options:[mode model effort]]",
+					"map[asked:write new.txt (new, +1) options:[allow_once allow_always allow_always allow_always reject_once reject_always]]",
+				}, saved, []string{
+					"map[stop:end_turn]", "map[stop:cancelled]", "map[mode:plan]", "map[effort:low]", "map[error:-32602]", "map[listed:true]",
+					"map[loading:true]", "map[loaded:true]", "map[left:0]", "map[error:-32002]", "map[exit:0]",
+				})
 			if !slices.Equal(got, want) {
 				t.Errorf("got  %q\nwant %q\n%s%s", got, want, out, said)
 			}

@@ -5,11 +5,17 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.1: real servers, end to end: PAWL_MCP_BIN is a folder with the programs
@@ -19,9 +25,7 @@ func TestRealServers(t *testing.T) {
 	root := t.TempDir()
 	dir, home := filepath.Join(root, "proj"), filepath.Join(root, "home")
 	for _, d := range []string{dir, home} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(d, 0o700))
 	}
 	type call struct {
 		Name string          `json:"name"`
@@ -53,9 +57,7 @@ func TestRealServers(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(root, "replies.json"), raw, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	srv := httptest.NewServer(replies(filepath.Join(root, "replies.json")))
 	defer srv.Close()
 	env := []string{"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL, "PAWL_MODEL=anthropic/claude-script"}
@@ -116,6 +118,38 @@ func TestRealServers(t *testing.T) {
 	if !changed {
 		t.Error("what a server wrote is not recorded")
 	}
+}
+
+// SPEC 17.1, 16.12: a project's npx server is fetched once, by the real npm from the real
+// registry, after the person's word; then it runs in the sandbox and needs no registry.
+func TestRealServersFetched(t *testing.T) {
+	root := t.TempDir()
+	dir, home := filepath.Join(root, "proj"), filepath.Join(root, "home")
+	conf := `{"mcpServers": {"every": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything", "stdio"]}}}`
+	script := `[{"calls": [{"name": "mcp__every__echo", "args": {"message": "salt"}}]}, {"text": "done"}]`
+	must.Do(t, errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(conf), 0o600), os.WriteFile(filepath.Join(root, "replies.json"), []byte(script), 0o600)))
+	// It is in front of the registry, whose address need not be one that a sandbox may reach.
+	front := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "https", Host: "registry.npmjs.org"})
+	direct := front.Director
+	front.Director = func(r *http.Request) {
+		direct(r)
+		r.Host = "registry.npmjs.org"
+	}
+	registry, model := httptest.NewServer(front), httptest.NewServer(replies(filepath.Join(root, "replies.json")))
+	defer model.Close()
+	env := []string{"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + model.URL, "PAWL_MODEL=anthropic/claude-script", "npm_config_registry=" + registry.URL + "/"}
+	run := func(ok bool, want string, args ...string) {
+		t.Helper()
+		out, err := pawl(t, dir, home, env, args...).CombinedOutput()
+		if (err == nil) != ok || !strings.Contains(string(out), want) {
+			t.Fatalf("pawl %q: %v, without %q:\n%s", args, err, want, out)
+		}
+	}
+	run(true, "is trusted", "trust", "--yes")
+	run(false, "pawl mcp fetch every", "mcp", "test")
+	run(true, "ok    every", "mcp", "fetch", "every")
+	registry.Close()
+	run(true, "Echo: salt", "run", "--output-format", "stream-json", "--allow", "mcp__every", "go")
 }
 
 func quoted(s string) string {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // byNode runs a script of node that drives pawl with a scripted model: it writes
@@ -40,17 +41,10 @@ func scriptOf(t *testing.T, script, sdk string, reply func(n int, body []byte) l
 	srv := httptest.NewServer(&llmtest.Server{Reply: reply})
 	t.Cleanup(srv.Close)
 	dir = t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, ".claude/commands"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".claude/commands/price.md"), []byte("What does a $1 cost? Write it down.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, ".claude/commands/price.md"), "What does a $1 cost? Write it down.\n")
 	c := pawl(t, dir, t.TempDir(), []string{"ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL})
 	script, err := filepath.Abs(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	node := exec.CommandContext(t.Context(), "node", script)
 	node.Dir = dir
 	node.Env = slices.Concat(c.Env, []string{"SDK=" + sdk, "PAWL=" + c.Path, "DIR=" + dir, "PATH=" + os.Getenv("PATH")}, env)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
@@ -52,7 +53,7 @@ func TestRealAgentSDK(t *testing.T) {
 	}
 	// The interrupt is acknowledged at once or after what it ended.
 	got := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "interrupted" }), ", ")
-	if want := "system init, assistant, asked Write, user, assistant, result success, system init, assistant, user, result error_during_execution, ended"; got != want || !slices.Contains(kinds, "interrupted") {
+	if want := "system init, assistant, asked Write, user, assistant, result success, system init, assistant, user, user, result error_during_execution, ended"; got != want || !slices.Contains(kinds, "interrupted") {
 		t.Errorf("got  %s\nwant %s\n%s%s", got, want, out, said)
 	}
 }
@@ -92,12 +93,11 @@ func TestRealAgentSDKInside(t *testing.T) {
 }
 
 // SPEC 16.17: every option of the package has a row in the table that decides what becomes
-// of it, and every event of its hooks is known. A new one needs a decision.
+// of it, and every request and every event of its hooks is known. A new one needs a
+// decision.
 func TestRealAgentSDKOptions(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(os.Getenv("PAWL_SDK"), "sdk.d.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, body, found := strings.Cut(string(raw), "export declare type Options = {")
 	body, _, closed := strings.Cut(body, "\n};")
 	if !found || !closed {
@@ -114,12 +114,27 @@ func TestRealAgentSDKOptions(t *testing.T) {
 	if n < len(agentsdk.Table)/2 {
 		t.Errorf("only %d options were found", n)
 	}
+	_, inner, _ := strings.Cut(string(raw), "declare type SDKControlRequestInner = ")
+	inner, _, _ = strings.Cut(inner, ";")
+	// pawl sends these.
+	known := append(agentsdk.Requests(), "can_use_tool", "hook_callback", "elicitation", "request_user_dialog")
+	kinds := regexp.MustCompile(`\w+`).FindAllString(inner, -1)
+	for _, kind := range kinds {
+		_, declared, _ := strings.Cut(string(raw), "declare type "+kind+" = {")
+		m := regexp.MustCompile(`subtype: '(\w+)'`).FindStringSubmatch(declared)
+		if m == nil || !slices.Contains(known, m[1]) {
+			t.Errorf("the request %s is not known: %v", kind, m)
+		}
+	}
+	if len(kinds) < 20 {
+		t.Errorf("only %d requests were found", len(kinds))
+	}
 	_, events, _ := strings.Cut(string(raw), "export declare const HOOK_EVENTS: readonly [")
 	events, _, _ = strings.Cut(events, "]")
-	known := slices.Concat(hook.Events, hook.Elsewhere())
+	all := slices.Concat(hook.Events, hook.Elsewhere())
 	names := regexp.MustCompile(`'(\w+)'`).FindAllStringSubmatch(events, -1)
 	for _, m := range names {
-		if !slices.Contains(known, hook.Event(m[1])) {
+		if !slices.Contains(all, hook.Event(m[1])) {
 			t.Errorf("the event %s of hooks is not known", m[1])
 		}
 	}

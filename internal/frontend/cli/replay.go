@@ -29,10 +29,9 @@ func replayCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "replay [SESSION]", Short: "Play a session again, and say which request this build makes differently",
 		Long: `Play a session, by default the newest of this folder, on this build. The recorded
-replies are the model, and calls get their recorded results: no tool runs, nothing is
-sent and nothing is stored. Each request that this build makes is compared, byte by
-byte, with the recorded one. The first difference in the instructions and tools, and
-the first in the conversation, are printed. See doc/replay.md.
+replies are the model, and calls get their recorded results: nothing runs, is sent or
+stored. Each request is compared with the recorded one, byte by byte; the first
+differences are printed. See doc/replay.md.
 
 Exit code: 0 if all requests are the same, 1 if one differs.`,
 		Args: atMostOne,

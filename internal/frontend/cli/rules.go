@@ -21,9 +21,8 @@ func rulesCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rules [PATH]…", Short: "List the rules files (AGENTS.md …), and the problems in them",
 		Long: `List the rules files of this folder, the most important last: AGENTS.md (or
-CLAUDE.md), .pawl/rules.md and your own rules.md. With paths, also list the rules
-files of the folders of each path: the model gets them when it first uses a file
-there. Rules are only text for the model; they cannot grant permissions.`,
+CLAUDE.md), .pawl/rules.md and your own rules.md. With paths, also those of their
+folders. Rules are text for the model; they grant no permissions.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := a.RealDir(f.Dir)
 			if err != nil {

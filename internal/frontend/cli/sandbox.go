@@ -27,15 +27,13 @@ func sandboxCommand(a *App) *cobra.Command {
 	var g openings
 	c := &cobra.Command{
 		Use: "sandbox [flags] -- COMMAND [ARGUMENT...]", Short: "Run a command in pawl's sandbox",
-		Long: `Run a command in the sandbox. It can read the system and the workspace. At the
-level workspace, it can also change the workspace, except for files that configure
-tools (.git/hooks, AGENTS.md and others). It has no network, and no access to keys,
-other processes or pawl's own files. Environment variables that look like keys are
-removed. See doc/safety.md.
+		Long: `Run a command in the sandbox, without network, keys and other processes. It reads the
+system and the workspace; at the level workspace it also changes the workspace, except
+files that configure tools (.git/hooks, AGENTS.md, …). See doc/safety.md.
 
 The exit code is that of the command; 125 if there is no sandbox, 126 or 127 if the
-command could not be started. At the end, standard error lists what the sandbox
-refused, one on each line, with the flag that allows it.`,
+command could not be started. At the end, standard error lists what was refused, each
+with the flag that allows it.`,
 		Args: atLeastOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := confine.ParseLevel(level)
@@ -125,7 +123,7 @@ func (a *App) leftInGit(ctx context.Context, root string, git *workspace.Git, en
 	starter, stop := by.Starter()
 	defer stop()
 	git.Starter, git.Confine = starter, by.Git()
-	return brief.Left(evidence.Report{Git: end(ctx)})
+	return strings.Join(brief.Left(evidence.Report{Git: end(ctx)}), "; ")
 }
 
 // forward passes signals to a command, which decides when it ends.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/core/plainfile"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -80,6 +80,10 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	if f.NoSession {
 		path = ""
 	}
+	bindings, err := tui.Bind(conf.User.Screen.Keys)
+	if err != nil {
+		return "", usageError("%w", err)
+	}
 	past, entries, err := history.Open(path)
 	if err != nil {
 		return "", err
@@ -97,13 +101,14 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	}
 	of.Recent, of.CanPick = recentEvents, true
 	talk := chat.Begin(ctx, of, slash.Want{})
+	defer f.inside.end()
 	begun(talk)
 	exit, err := tui.Run(ctx, tui.Config{
 		Conversation: talk, Out: sized{a.Out, t.Terminal}, Events: events, Width: width, Height: height, Probe: true,
 		Theme: a.theme(conf.User.Screen), ThemeChosen: chosenTheme(a.Env, conf.User.Screen) != "", Rxvt: a.Env("VTE_VERSION") != "" || strings.HasPrefix(a.Env("TERM"), "rxvt") || strings.HasPrefix(a.Env("TERM"), "foot"),
-		NoReflow: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim,
+		NoReflow: cuts(a.Env), Calm: conf.User.Screen.Calm || a.Env("PAWL_CALM") != "", Vi: conf.User.Screen.Vim, Keys: bindings,
 		History: past, Past: entries, FirstPrompt: first,
-		Folder: filepath.Base(dir), Branch: func() string { return branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
+		Folder: filepath.Base(dir), Dir: dir, Version: Version, Branch: func() string { return workspace.Branch(dir) }, Files: func(begin string) []string { return filesFrom(dir, begin) },
 		Release: func(do func() error) error { return in.leave(ctx, do) }, Edit: a.editElsewhere,
 		Dropped: func(pasted string) (*tui.Picture, error) { return a.dropped(dir, pasted) }, Clipboard: a.clipboard,
 		Suspend: t.Suspend,
@@ -292,30 +297,6 @@ func (a *App) editElsewhere(text string) (string, error) {
 	}
 	out, err := os.ReadFile(f.Name())
 	return string(out), err
-}
-
-// branch returns the git branch that is checked out in a folder, "" for none.
-func branch(dir string) string {
-	for {
-		git := filepath.Join(dir, ".git")
-		if text, err := plainfile.Read(git, 8<<10); err == nil { // a linked working tree
-			if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
-				git = to
-			}
-		}
-		if head, err := plainfile.Read(filepath.Join(git, "HEAD"), 8<<10); err == nil {
-			name, on := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-			if !on {
-				return ""
-			}
-			return name
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
 }
 
 // completions is how many files are offered at most.

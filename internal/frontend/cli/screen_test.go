@@ -47,7 +47,7 @@ func TestFirstStart(t *testing.T) {
 		x.expect("1 model reply")
 		x.send("\x04")
 		x.ended(0)
-		if first := arg != ""; strings.Contains(x.text(), "this is your first start; you can use models of anthropic") != first {
+		if first := arg != ""; strings.Contains(x.text(), "try: “fix the failing tests”") != first {
 			t.Errorf("first %v:\n%s", first, x.text())
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -169,7 +168,7 @@ func natsServer(ts *testscript.TestScript, neg bool, args []string) {
 	s, err := natstest.New(ts.MkAbs(".nats"), func(o *server.Options) { o.Authorization = strings.Join(args, "") })
 	ts.Check(err)
 	ts.Defer(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(30 * time.Second) {
+	if !s.ReadyForConnections(patient) {
 		ts.Fatalf("the NATS server is not ready")
 	}
 	ts.Setenv("NATS", s.ClientURL())

@@ -28,6 +28,7 @@ type sdkFlags struct {
 	asks    string
 	partial bool
 	hooks   bool
+	replay  bool
 	nobody  bool     // --permission-prompts none
 	left    []string // flags that are not used, each with the reason
 }
@@ -43,13 +44,14 @@ func (s *sdkFlags) add(c *cobra.Command) {
 	fs.StringVar(&s.asks, "permission-prompt-tool", "", "stdio: ask the program on standard input for permissions")
 	fs.BoolVar(&s.partial, "include-partial-messages", false, "with claude-stream-json: also print the parts of a reply as they arrive")
 	fs.BoolVar(&s.hooks, "include-hook-events", false, "")
+	fs.BoolVar(&s.replay, "replay-user-messages", false, "")
 	fs.Func("permission-prompts", "", func(who string) error {
 		if s.nobody = who == "none"; !s.nobody && who != "host" {
 			return errors.New("use host or none")
 		}
 		return nil
 	})
-	hidden := []string{"include-hook-events", "permission-prompts"}
+	hidden := []string{"include-hook-events", "replay-user-messages", "permission-prompts"}
 	for flag, note := range agentsdk.LeftFlags() {
 		name := strings.TrimPrefix(flag, "--")
 		if fs.Lookup(name) != nil {
@@ -112,7 +114,7 @@ func (f *flags) driven() bool {
 // driven runs a conversation that a program drives.
 func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	o := agentsdk.Options{
-		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio" && !f.sdk.nobody, Partial: f.sdk.partial, HookEvents: f.sdk.hooks,
+		In: a.In, Out: a.Out, Err: wrapped(a.Err, false), Ask: f.sdk.asks == "stdio" && !f.sdk.nobody, Partial: f.sdk.partial, HookEvents: f.sdk.hooks, Replay: f.sdk.replay,
 		Answer: f.shape, Version: Version, Timeout: f.Timeout, Now: a.Now, Signals: a.Signals(),
 	}
 	if err := f.asDriven(args); err != nil {
@@ -130,6 +132,11 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		return err
 	}
 	defer leave()
+	// A program that chooses no mode counts on being asked, as by Claude Code.
+	mode := permission.Ask4All
+	if f.sdk.input == "text" {
+		mode = ""
+	}
 	var s *setup.Opened
 	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
 		g := *f
@@ -145,7 +152,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 			g.AppendPrompt = strings.TrimSpace(g.AppendPrompt + "\n\n" + set.Answer.Instruction())
 		}
 		var err error
-		if s, err = a.Open(ctx, &g.Options, setup.Frontend{Name: "sdk", Person: o.Ask, Commands: true}); err != nil {
+		if s, err = a.Open(ctx, &g.Options, setup.Frontend{Name: "sdk", Person: o.Ask, Commands: true, Mode: mode}); err != nil {
 			return nil, err
 		}
 		for _, w := range s.Warnings {
@@ -159,6 +166,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		return slices.Concat(s.Custom, slash.Prompts(s.Session))
 	}
+	o.SetServers = func(ctx context.Context, config []byte) (any, error) { return s.SetServers(ctx, config) }
 	o.Models = func() (out []string) {
 		for _, ref := range a.knownModels(ctx) {
 			out = append(out, strings.Split(ref, "\t")[0])

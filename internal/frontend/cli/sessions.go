@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -160,7 +162,8 @@ func listSession(ctx context.Context, a *App, st event.Store, r event.Row, depth
 		line += "  (" + r.Dir + ")"
 	}
 	fmt.Fprintln(a.Out, in+plain.Line(line))
-	fmt.Fprintln(a.Out, in+"    "+plain.Line(aboutSession(ctx, st, r)))
+	about, _ := aboutSession(ctx, st, r)
+	fmt.Fprintln(a.Out, in+"    "+plain.Line(about))
 }
 
 // family separates the sessions of people from those of agents. The latter are grouped
@@ -182,14 +185,6 @@ func family(rows []event.Row) (own []event.Row, agents map[string][]event.Row) {
 	return own, agents
 }
 
-// tree shows a session and then the sessions of its agents.
-func tree(r event.Row, agents map[string][]event.Row, depth int, show func(event.Row, int)) {
-	show(r, depth)
-	for _, c := range agents[r.ID] {
-		tree(c, agents, depth+1, show)
-	}
-}
-
 // allOwn returns all that OwnSessions yields.
 func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, err error) {
 	for r, err := range setup.OwnSessions(ctx, st, dir) {
@@ -201,8 +196,9 @@ func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, 
 	return rows, nil
 }
 
-// aboutSession describes a session: its model and mode, its length and its cost.
-func aboutSession(ctx context.Context, st event.Store, r event.Row) string {
+// aboutSession describes a session: its branch, how it ended, its cost, its model and mode and
+// its length. last is its last prompt and what was answered.
+func aboutSession(ctx context.Context, st event.Store, r event.Row) (about, last string) {
 	fresh := func() *gist {
 		if r.Origin != nil {
 			return &gist{shared: r.Origin.At}
@@ -213,45 +209,58 @@ func aboutSession(ctx context.Context, st event.Store, r event.Row) string {
 	broken := eventlog.Fold(ctx, st, r.ID, eventlog.Snapshots{
 		Name: "gist", Program: setup.BuildID(Version), Every: 80, Kinds: gistKinds(), Fresh: func() []event.Fold { return []event.Fold{fresh()} },
 	}, f)
-	out := []string{r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events")}
-	if r.Model == "" {
-		out = out[1:]
-	}
+	cost := ""
 	switch w := f.count.Report().All; {
 	case broken != nil:
-		return strings.Join(append(out, "damaged: "+broken.Error()), ", ")
+		cost = "damaged: " + broken.Error()
 	case w.Unknown > 0 && w.Unknown == w.Replies:
-		out = append(out, "cost unknown")
+		cost = "cost unknown"
 	case w.Unknown > 0:
-		out = append(out, "at least "+brief.Cost(&w.USD))
+		cost = "at least " + brief.Cost(&w.USD)
 	default:
-		out = append(out, brief.Cost(&w.USD))
+		cost = brief.Cost(&w.USD)
 	}
+	front := ""
 	if f.front == "headless" || f.front == "import" {
-		out = append(out, f.front)
+		front = f.front
 	}
-	return strings.Join(out, ", ")
+	out := []string{f.branch, f.state, cost, r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events"), front}
+	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), ", "), strings.TrimSpace("> " + f.prompt + "\n" + f.reply)
 }
 
 // gist is what a list shows of a session, folded from its events.
 type gist struct {
-	mode, front string
-	shared      int64 // the last event that a fork shares
-	count       stats.Fold
+	mode, front, branch string
+	state               string // how its last turn ended
+	prompt, reply       string // the last ones, cut
+	shared              int64  // the last event that a fork shares
+	count               stats.Fold
 }
+
+// previewRunes is how much of a prompt and of a reply a list shows.
+const previewRunes = 300
 
 // gistKinds are the kinds of the events that change what a list shows.
 func gistKinds() []string {
-	return append(stats.SpendingKinds(), event.Opened{}.Kind(), event.Resumed{}.Kind(), event.ModeSet{}.Kind())
+	return append(stats.SpendingKinds(), event.Opened{}.Kind(), event.Resumed{}.Kind(), event.ModeSet{}.Kind(), event.Prompted{}.Kind(), event.Ended{}.Kind())
 }
 
-// Apply implements event.Fold.
 func (g *gist) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
-		g.mode, g.front = b.Mode, b.Front
+		g.mode, g.front, g.branch = b.Mode, b.Front, b.Branch
 	case event.Resumed:
-		g.mode = b.Mode
+		g.mode, g.branch = b.Mode, b.Branch
+	case event.Prompted:
+		if g.state = "not finished"; b.Source == event.Person {
+			g.prompt, g.reply = plain.Cut(plain.Line(cmp.Or(b.Typed, b.Text)), previewRunes), ""
+		}
+	case event.Replied:
+		if text := b.Reply.Message.Text(); text != "" {
+			g.reply = plain.Cut(plain.Line(text), previewRunes)
+		}
+	case event.Ended:
+		g.state = string(b.End)
 	case event.ModeSet:
 		g.mode = b.Mode
 	}

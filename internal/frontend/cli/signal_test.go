@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 )
 
@@ -46,20 +47,13 @@ func begin(t *testing.T, srv *llmtest.Server, args ...string) *running {
 	t.Cleanup(web.Close)
 	r := &running{t: t, dir: t.TempDir(), home: t.TempDir()}
 	r.temp = filepath.Join(r.home, "tmp")
-	if err := os.Mkdir(r.temp, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(r.temp, 0o700))
 	env := []string{"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL, "TMPDIR=" + r.temp}
 	args = append([]string{"run", "--permission-mode", "yolo", "-m", "anthropic/claude-script"}, args...)
 	r.cmd = pawl(t, r.dir, r.home, env, args...)
 	r.cmd.Stderr = &r.stderr
-	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(r.cmd.StdoutPipe())(t)
+	must.Do(t, r.cmd.Start())
 	// What hangs is a failure and not the end of the test run.
 	guard := time.AfterFunc(patient, func() { _ = r.cmd.Process.Kill() })
 	t.Cleanup(func() { guard.Stop(); _ = r.cmd.Process.Kill() })
@@ -83,9 +77,7 @@ func (r *running) until(words string) {
 func (r *running) signal(sigs ...syscall.Signal) {
 	r.t.Helper()
 	for _, s := range sigs {
-		if err := r.cmd.Process.Signal(s); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, r.cmd.Process.Signal(s))
 	}
 }
 
@@ -103,9 +95,7 @@ func (r *running) end() int {
 func (r *running) log() []event.Event {
 	r.t.Helper()
 	st, err := sqlite.Open(r.t.Context(), filepath.Join(r.home, ".local", "state", "pawl", "pawl.db"), sqlite.Options{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	defer st.Close()
 	rows, err := st.Sessions(r.t.Context(), "")
 	if err != nil || len(rows) != 1 {
@@ -113,9 +103,7 @@ func (r *running) log() []event.Event {
 	}
 	var es []event.Event
 	for e, err := range st.Read(context.Background(), rows[0].ID, 0) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		es = append(es, e)
 	}
 	return es
@@ -158,13 +146,9 @@ func (r *running) wrote(file string) bool {
 func (r *running) gone(file string) {
 	r.t.Helper()
 	raw, err := os.ReadFile(filepath.Join(r.dir, file))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	if syscall.Kill(pid, 0) != nil {
 		return
 	}
@@ -326,9 +310,7 @@ func TestOutputClosed(t *testing.T) {
 // is just being started holds a copy of it until it runs its own program.
 func (r *running) hangUp() {
 	r.t.Helper()
-	if err := r.pipe.Close(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.pipe.Close())
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
 }

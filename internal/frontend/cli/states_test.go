@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -23,10 +24,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("--format %s: exit %d", format, code)
 		}
 		for _, table := range drawn() {
-			want, err := table.Draw(format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(table.Draw(format))(t)
 			if !strings.Contains(all, want) {
 				t.Errorf("--format %s lacks %s", format, table.Name)
 			}

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
-	"github.com/pawl-agent/pawl/internal/policy/stats"
 )
 
 // statsCommand counts what sessions did.
@@ -18,10 +15,8 @@ func statsCommand(a *App) *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
 		Use: "stats [SESSION]", Short: "Count calls, tokens and costs per tool, model, session and day",
-		Long: `Count what the sessions of this folder, or the named session, did: calls, successes
-and times per tool, tokens and costs per model, and both per session and per day.
-Costs are computed from the usage that providers report and the price table. A "+"
-after a cost means that a part of it is unknown.`,
+		Long: `Count calls, tokens, times and costs of this folder's sessions, or of one: by tool,
+model, session and day. A "+" after a cost: a part of it is not known.`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return showStats(c.Context(), a, f, args, all, asJSON) },
 	}
@@ -41,19 +36,10 @@ func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON
 	if err != nil {
 		return err
 	}
-	fold := stats.Fold{Zone: time.Local}
-	shared := counted{}
-	for _, r := range rows {
-		skip := shared.skip(r, rows)
-		if err := foldEvents(ctx, st, r.ID, func(e event.Event) {
-			if e.Seq > skip {
-				fold.Apply(e)
-			}
-		}); err != nil {
-			return fmt.Errorf("session %s: %w", r.ID, err)
-		}
+	rep, err := brief.Count(ctx, st, rows)
+	if err != nil {
+		return err
 	}
-	rep := fold.Report()
 	if asJSON {
 		return printJSON(a.Out, rep)
 	}
@@ -65,45 +51,17 @@ func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON
 	return nil
 }
 
-// sessionsToCount returns the sessions to count, newest first.
+// sessionsToCount returns the sessions to count, newest first, and those of their agents and
+// workers.
 func sessionsToCount(ctx context.Context, a *App, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
-	if len(args) > 0 {
+	rows, err := st.Sessions(ctx, "")
+	if len(args) > 0 && err == nil {
 		row, err := a.session(ctx, st, f, args)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := st.Sessions(ctx, row.Dir)
-		_, agents := family(rows)
-		var chosen []event.Row
-		tree(row, agents, 0, func(r event.Row, _ int) { chosen = append(chosen, r) })
-		return chosen, err
+		return brief.Family(rows, func(r event.Row) bool { return r.ID == row.ID }), err
+	}
+	if err != nil || all {
+		return rows, err
 	}
 	dir, err := a.RealDir(f.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if all {
-		dir = ""
-	}
-	return st.Sessions(ctx, dir)
-}
-
-// counted maps a session to the last of its events that were counted as those of a fork
-// that shares them.
-type counted map[string]int64
-
-// skip returns the last of a session's events that belong to another counted session:
-// events that a fork shares are counted once.
-func (c counted) skip(r event.Row, rows []event.Row) int64 {
-	if r.Origin == nil || len(rows) == 1 {
-		return 0
-	}
-	for _, other := range rows {
-		if other.ID == r.Origin.Session {
-			return r.Origin.At
-		}
-	}
-	done := c[r.Origin.Session] // the parent was deleted, its forks were not
-	c[r.Origin.Session] = max(done, r.Origin.At)
-	return min(done, r.Origin.At)
+	return brief.Family(rows, func(r event.Row) bool { return r.Dir == dir }), err
 }

@@ -31,7 +31,9 @@ merged result is verified and then written to your files as one change, which
 "pawl undo" undoes. See doc/swarm.md.`,
 		Args: noSubcommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(swarmPlanCommand(a), swarmRunCommand(a), swarmResumeCommand(a), swarmStatusCommand(a), swarmReportCommand(a), swarmAttachCommand(a), swarmCancelCommand(a))
+	c.AddCommand(swarmPlanCommand(a), swarmRunCommand(a), swarmResumeCommand(a), swarmStatusCommand(a), swarmReportCommand(a), swarmAttachCommand(a), swarmCancelCommand(a),
+		swarmListCommand(a), swarmMachinesCommand(a), swarmDrainCommand(a))
+	c.AddCommand(swarmSteerCommands(a)...)
 	return c
 }
 
@@ -44,7 +46,7 @@ type swarmFlags struct {
 
 func (f *swarmFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	fs.IntVarP(&f.swarm.Workers, "workers", "w", 4, "how many workers run at the same time, 1 to 64; with --nats: on all machines together, at most 10000")
+	fs.IntVarP(&f.swarm.Workers, "workers", "w", fewWorkers, "how many workers run at the same time, 1 to 64; with --nats: on all machines together, at most 10000")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON, without a screen")
 	fs.BoolVar(&f.plain, "plain", false, "print what happens line by line, without a screen: for screen readers, logs and pipes")
 	fs.StringVarP(&f.Dir, "dir", "C", "", "work in this folder instead of the current one")
@@ -52,19 +54,26 @@ func (f *swarmFlags) add(c *cobra.Command) {
 	addRights(c, &f.Options)
 	fs.BoolVar(&f.Trust, "trust", false, "for this run, trust the programs that this folder configures, such as its checks (see pawl trust)")
 	addServer(c, &f.swarm.Server)
+	addHealth(c, &f.swarm.Health)
 	fs.StringSliceVar(&f.swarm.Server.Labels, "labels", nil, "with --nats: use only workers that have all of these labels")
 	fs.BoolVar(&f.swarm.TrustWorkers, "worker-checks", false, "with --nats: rely on the workers' own check results; the merged result is always verified here")
-	fs.BoolVar(&f.swarm.WritePart, "write-partial", false, "if the result is not whole, write what is merged and passes its checks")
+	fs.BoolVar(&f.swarm.WritePart, "write-partial", false, "if the result is incomplete, write what is merged and passes its checks")
+	fs.BoolVar(&f.swarm.Branches, "branches", false, "make a git branch for each task and for the whole result, and leave your files as they are; give it again to resume")
+	fs.DurationVar(&f.swarm.Timeout, "timeout", 0, "pause the swarm after this time, such as 2h")
 	fs.SetNormalizeFunc(othersWords)
 }
 
-// Most workers at once: each is a session on this machine, or a lease elsewhere.
-const mostWorkers, mostAway = 64, 10_000
+// Workers if none are named, and the most at once: each is a session on this machine, or a lease elsewhere.
+const fewWorkers, mostWorkers, mostAway = 4, 64, 10_000
 
 func (f *swarmFlags) check(c *cobra.Command) error {
 	if c.Flags().Changed("nats") && f.swarm.Server.URL == "" { // the variable may be unset: the tasks must not run on this machine instead
 		return usageError("--nats is empty: name the NATS server, such as --nats tls://host:4222")
 	}
+	return f.withinLimits()
+}
+
+func (f *swarmFlags) withinLimits() error {
 	most := mostWorkers
 	if f.swarm.Server.URL != "" {
 		most = mostAway
@@ -95,6 +104,7 @@ denied. The report goes to stdout, progress to stderr. See doc/swarm.md.`,
 		},
 	}
 	f.add(c)
+	c.Flags().BoolVar(&f.swarm.Review, "review", false, "merge each result only after: pawl swarm accept TASK")
 	return c
 }
 
@@ -110,8 +120,8 @@ func swarmResumeCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if l.Ended != nil && l.Ended.Outcome == event.SwarmCancelled {
-				return usageError("the swarm %s was cancelled: run its graph again with pawl swarm run", l.ID)
+			if err := resumable(l); err != nil {
+				return err
 			}
 			f.Resume, f.Dir = l.ID, cmp.Or(f.Dir, l.Dir)
 			return runSwarm(c.Context(), a, f, nil)
@@ -119,6 +129,13 @@ func swarmResumeCommand(a *App) *cobra.Command {
 	}
 	f.add(c)
 	return c
+}
+
+func resumable(l *swarmrun.Log) error {
+	if l.Ended != nil && l.Ended.Outcome == event.SwarmCancelled {
+		return usageError("the swarm %s was cancelled: run its graph again with pawl swarm run", l.ID)
+	}
+	return nil
 }
 
 func findSwarm(ctx context.Context, a *App, dir string, args []string) (*swarmrun.Log, error) {
@@ -224,20 +241,126 @@ func ofSwarm(a *App, c *cobra.Command, do func(ctx context.Context, l *swarmrun.
 }
 
 func swarmStatusCommand(a *App) *cobra.Command {
+	asJSON := false
+	at := swarmrun.At{Environment: &a.Environment}
 	c := &cobra.Command{Use: "status [ID]", Short: "Show the progress of a swarm (default: the newest of this folder)"}
-	return ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
-		r := l.Report()
-		state := string(r.Outcome)
-		if state == "" {
-			state = "not ended; if it does not run: pawl swarm resume " + l.ID
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON: tasks, machines, money")
+	addServer(c, &at.Server)
+	return orAt(&at, ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
+		return printStatus(a.Out, l.Report(), asJSON)
+	}), func(ctx context.Context, id string) error {
+		r, err := at.Status(ctx, id)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(a.Out, "swarm %s: %s\n%d of %d tasks merged, %d worked on, %d failed, %d tokens\n", l.ID, state,
-			r.Counts[string(swarm.Merged)], len(r.Tasks), r.Counts[string(swarm.Taken)], r.Counts[string(swarm.Failed)], r.Tokens)
-		for _, t := range r.Tasks {
-			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("  %-10s %s  %s", t.State, t.ID, t.Title)))
+		return printStatus(a.Out, r, asJSON)
+	})
+}
+
+// orAt makes a command about a swarm ask the NATS server, if one is named.
+func orAt(at *swarmrun.At, c *cobra.Command, do func(ctx context.Context, id string) error) *cobra.Command {
+	here := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case at.Server.URL == "":
+			return here(c, args)
+		case len(args) == 0:
+			return usageError("name the swarm; see: pawl swarm list --nats URL")
+		}
+		return do(c.Context(), args[0])
+	}
+	return c
+}
+
+func printStatus(out io.Writer, r team.Report, asJSON bool) error {
+	if asJSON {
+		return printSwarm(out, r, true)
+	}
+	state := string(r.Outcome)
+	if state == "" {
+		state = "not ended; if it does not run: pawl swarm resume " + r.ID
+	}
+	fmt.Fprintf(out, "swarm %s: %s\n%d of %d tasks merged, %d worked on, %d failed, %d tokens\n", r.ID, state,
+		r.Counts[string(swarm.Merged)], len(r.Tasks), r.Counts[string(swarm.Taken)], r.Counts[string(swarm.Failed)], r.Tokens)
+	for _, t := range r.Tasks {
+		where := ""
+		if t.Machine != "" && t.State == swarm.Taken {
+			where = "  on " + t.Machine
+		}
+		if t.Review {
+			where = "  waits for you: pawl swarm diff, accept or retry " + t.ID
+		}
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("  %-10s %s  %s%s", t.State, t.ID, t.Title, where)))
+	}
+	return nil
+}
+
+// atServer makes a command about a NATS server.
+func atServer(a *App, use, short string, do func(ctx context.Context, at swarmrun.At, asJSON bool) error) *cobra.Command {
+	at := swarmrun.At{Environment: &a.Environment}
+	asJSON := false
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		if at.Server.URL == "" {
+			return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
+		}
+		return do(c.Context(), at, asJSON)
+	}}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	addServer(c, &at.Server)
+	return c
+}
+
+func swarmListCommand(a *App) *cobra.Command {
+	return atServer(a, "list --nats URL", "List the swarms at a NATS server", func(ctx context.Context, at swarmrun.At, asJSON bool) error {
+		all, err := at.Swarms(ctx)
+		if err != nil || asJSON {
+			return errors.Join(err, json.NewEncoder(a.Out).Encode(all))
+		}
+		for _, s := range all {
+			state := "runs on " + s.Host
+			if s.Dead {
+				state = "no process answers; to remove what it left: pawl swarm cancel --nats URL " + s.Swarm
+			}
+			fmt.Fprintln(a.Out, plain.Line(s.Swarm+"  "+state))
 		}
 		return nil
 	})
+}
+
+func swarmMachinesCommand(a *App) *cobra.Command {
+	return atServer(a, "machines --nats URL", "List the workers at a NATS server, with their versions and load", func(ctx context.Context, at swarmrun.At, asJSON bool) error {
+		all, err := at.Machines(ctx)
+		if err != nil || asJSON {
+			return errors.Join(err, json.NewEncoder(a.Out).Encode(all))
+		}
+		for _, m := range all {
+			line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %d tasks done", m.Name, m.Version, m.Works, m.Slots, m.Done)
+			if m.Drains {
+				line += "  takes no new tasks"
+			}
+			if len(m.Labels) > 0 {
+				line += "  " + strings.Join(m.Labels, ",")
+			}
+			fmt.Fprintln(a.Out, plain.Line(line))
+		}
+		return nil
+	})
+}
+
+func swarmDrainCommand(a *App) *cobra.Command {
+	at := swarmrun.At{Environment: &a.Environment}
+	c := &cobra.Command{Use: "drain --nats URL MACHINE", Short: "Let the workers of a machine finish their tasks, take no new ones and end", Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
+		if at.Server.URL == "" {
+			return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
+		}
+		all, err := at.Drain(c.Context(), args[0])
+		for _, m := range all {
+			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s takes no new tasks; it ends after %d", m.Name, m.Works)))
+		}
+		return err
+	}}
+	addServer(c, &at.Server)
+	return c
 }
 
 func swarmReportCommand(a *App) *cobra.Command {
@@ -279,13 +402,31 @@ On a terminal, it shows the screen with the swarm's tasks as a tree.`,
 }
 
 func swarmCancelCommand(a *App) *cobra.Command {
-	keep := false
+	keep, task := false, ""
+	at := swarmrun.At{Environment: &a.Environment}
 	c := &cobra.Command{Use: "cancel [ID]", Short: "Cancel a swarm; its result is not written (default: the newest of this folder)"}
+	addServer(c, &at.Server)
+	c.Flags().StringVar(&task, "task", "", "cancel only this task, and what waits for it: the rest is the result")
 	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the workers' copies of the files and the merged result, and print where they are")
-	return ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
+	one := func(ctx context.Context, id string) error {
+		return (&ofTask{a: a, swarm: id, at: at}).steer(ctx, swarmrun.NewOrder(task, event.OrderCancel, ""), "it is cancelled")
+	}
+	return orAt(&at, ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
+		if task != "" {
+			return one(ctx, l.ID)
+		}
 		ctx, stop := untilSignal(ctx, a.Signals)
 		defer stop()
 		done, err := swarmrun.Cancel(ctx, &a.Environment, l, keep)
+		if err == nil {
+			fmt.Fprintln(a.Out, plain.Line(done))
+		}
+		return err
+	}), func(ctx context.Context, id string) error {
+		if task != "" {
+			return one(ctx, id)
+		}
+		done, err := at.Cancel(ctx, id)
 		if err == nil {
 			fmt.Fprintln(a.Out, plain.Line(done))
 		}

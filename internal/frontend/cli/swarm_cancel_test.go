@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // runningSwarm is a swarm of the real program whose task "one" is done and whose task
@@ -27,9 +28,7 @@ type runningSwarm struct {
 func startSwarm(t *testing.T) *runningSwarm {
 	t.Helper()
 	r := &runningSwarm{t: t, dir: t.TempDir(), home: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(r.dir, "graph.yaml"), []byte(makesFiles("one")+"- {id: two, goal: write two.txt, accept: [test -f two.txt], after: [one]}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(r.dir, "graph.yaml"), makesFiles("one")+"- {id: two, goal: write two.txt, accept: [test -f two.txt], after: [one]}\n")
 	waits, never := make(chan struct{}, 8), make(chan struct{})
 	web := httptest.NewServer(&llmtest.Server{Reply: func(_ int, body []byte) llmtest.Turn {
 		id := taskOf(body)
@@ -44,9 +43,7 @@ func startSwarm(t *testing.T) *runningSwarm {
 	r.env = []string{"ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + web.URL}
 	r.run = r.pawl("swarm", "run", "graph.yaml", "-m", "anthropic/claude-script", "--sandbox", "off", "--permission-mode", "yolo")
 	r.run.Stdout, r.run.Stderr = &r.said, &r.said
-	if err := r.run.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.run.Start())
 	t.Cleanup(func() { _ = r.run.Process.Kill() })
 	<-waits
 	return r
@@ -75,15 +72,10 @@ func (r *runningSwarm) trees() int {
 func TestSwarmAttachAndCancel(t *testing.T) {
 	r := startSwarm(t)
 	attach := r.pawl("swarm", "attach")
-	pipe, err := attach.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pipe := must.Get(attach.StdoutPipe())(t)
 	var seen bytes.Buffer
 	attach.Stderr = attach.Stdout
-	if err := attach.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, attach.Start())
 	t.Cleanup(func() { _ = attach.Process.Kill() }) // where the test fails before
 	lines := bufio.NewScanner(io.TeeReader(pipe, &seen))
 	for !strings.Contains(seen.String(), "two: taken by w2") && lines.Scan() { // it follows
@@ -122,9 +114,7 @@ func TestSwarmAttachAndCancel(t *testing.T) {
 // where that is said.
 func TestSwarmCancelAfterDeath(t *testing.T) {
 	r := startSwarm(t)
-	if err := r.run.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.run.Process.Kill())
 	_ = r.run.Wait() // it was killed
 	out, err := r.pawl("swarm", "attach").CombinedOutput()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -21,14 +22,14 @@ import (
 // supports that and nobody asked for lines. That function returns after both the screen
 // and the swarm have ended.
 func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
-	return func(ctx context.Context, o *setup.Opened, run func(context.Context, func(string)) string) error {
+	return func(ctx context.Context, o *setup.Opened, run func(context.Context, func(string), swarmrun.Ask) string) error {
 		conf, paths, err := a.Settings()
 		var t *screenTerminal
 		if err == nil && !f.json {
 			t = a.screenOn(&f.flags, conf.User.Screen)
 		}
 		if t == nil {
-			run(ctx, nil)
+			run(ctx, nil, a.linesAsked(f.json))
 			return nil
 		}
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -42,12 +43,12 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 		again := "pawl swarm resume " + o.ID()
 		began, over := make(chan struct{}), make(chan struct{})
 		cfg := a.chat(&f.flags, setup.Frontend{Name: setup.SwarmFront}, true, conf, paths)
-		opened := false
-		cfg.Open = func(context.Context, slash.Want, chat.Person) (*chat.Opened, error) {
-			if opened {
+		var person chat.Person
+		cfg.Open = func(_ context.Context, _ slash.Want, p chat.Person) (*chat.Opened, error) {
+			if person != nil {
 				return nil, fault.NewConfiguration("start another pawl for that", "a swarm runs in this terminal")
 			}
-			opened = true
+			person = p
 			close(began)
 			return &chat.Opened{Session: o.Session, ResumeCommand: again, Close: func() {
 				interrupt("person") // leaving the screen ends the swarm
@@ -63,11 +64,13 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 			begun = true
 			go func() {
 				defer close(over)
+				var ask swarmrun.Ask
 				select {
 				case <-began:
+					ask = person.Ask
 				case <-ctx.Done():
 				}
-				again = run(ctx, talk.Tell)
+				again = run(ctx, talk.Tell, ask)
 				talk.Leave(again)
 			}()
 		})
@@ -84,6 +87,29 @@ func (a *App) showSwarm(f *swarmFlags) swarmrun.Show {
 			<-over
 		}
 		return err
+	}
+}
+
+// linesAsked returns what asks a person who sees a swarm as lines; nil: there is nobody.
+func (a *App) linesAsked(asJSON bool) swarmrun.Ask {
+	if asJSON || !a.Terminal {
+		return nil
+	}
+	ask := asker(a)
+	return func(ctx context.Context, question string, options ...choice.Option) (string, error) {
+		return choice.Lines(func(q string) (line string, err error) {
+			got := make(chan struct{})
+			go func() {
+				defer close(got)
+				line, err = ask(q)
+			}()
+			select {
+			case <-got:
+				return line, err
+			case <-ctx.Done(): // as by Ctrl+C
+				return "", context.Cause(ctx)
+			}
+		})(question, options...)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // The doctor says on every system what is less there.
@@ -34,31 +35,19 @@ func TestOthersAreTold(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	for _, name := range []string{"CLAUDE.md", ".mcp.json", ".cursorrules", ".claude/settings.json", ".claude/skills/x/SKILL.md"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, "{}")
 	}
-	if err := os.Mkdir(filepath.Join(home, ".codex"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(home, ".codex"), 0o700))
 	if err := os.Symlink("/dev/zero", filepath.Join(home, ".codex", "config.toml")); err != nil { // it is not opened
 		t.Fatal(err)
 	}
 	got := strings.Join(fromOthers(folder.Others(dir, home)), "\n")
-	want := "settings of other agents, used: CLAUDE.md, .claude/skills\n" +
-		"settings of other agents, used if you trust the folder (pawl trust): .mcp.json\n" +
-		"settings of other agents, used in part: .claude/settings.json\n" +
-		"settings of other agents, not used: .cursorrules, ~/.codex/config.toml; pawl doctor shows what to do"
+	want := "settings of other agents: 2 used, 1 used if you trust the folder, 2 not used; pawl doctor lists them"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := fromOthers(folder.Others(dir, home)); !strings.Contains(got[len(got)-1], "not used: CLAUDE.md, ") {
+	must.Do(t, os.WriteFile(filepath.Join(dir, "AGENTS.md"), nil, 0o600))
+	if got := fromOthers(folder.Others(dir, home)); !strings.Contains(got[len(got)-1], "3 not used") {
 		t.Errorf("AGENTS.md is read in place of CLAUDE.md: %s", got)
 	}
 	if got := fromOthers(folder.Others(t.TempDir(), "")); got != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // pid is the process in the window.
@@ -20,13 +21,9 @@ func (x *inTmux) pid() int {
 	x.t.Helper()
 	shell := strings.TrimSpace(x.run("display-message", "-p", "#{pane_pid}"))
 	b, err := os.ReadFile("/proc/" + shell + "/task/" + shell + "/children")
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	return n
 }
 
@@ -58,7 +55,7 @@ func TestHabitsInTmux(t *testing.T) {
 		return llmtest.Say("counted")
 	}})
 	x, script := onTmux(t, srv)
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("zz count", "Enter")
 	x.see("counted")
 	x.see("10000 lines")
@@ -71,25 +68,23 @@ func TestHabitsInTmux(t *testing.T) {
 	x.send("zz steer", "Enter")
 	x.see("first half")
 	x.send("zz German please", "Enter")
-	x.see("goes with its next request")
+	x.see("sent with the next request")
 	x.see("delivered while it works")
 	x.see("auf Deutsch")
 	x.send("zz die", "Enter")
 	x.see("● bash echo begun")
-	if err := syscall.Kill(x.pid(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(x.pid(), syscall.SIGKILL))
 	x.see("Killed")
 	x.send("stty sane; clear", "C-j") // nobody gave the terminal back
 	x.shell()
 	x.send("sh "+script+" -c", "C-j")
 	x.see("auf Deutsch")
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("C-d")
 	x.see("to continue this session")
 	x.shell()
 	x.send("clear; sh "+script, "Enter")
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("zz hang", "Enter")
 	x.see("● bash echo hung up")
 	x.send("typed", "C-c", "C-c", "C-c")
@@ -108,11 +103,9 @@ func TestReplayInTmux(t *testing.T) {
 		fmt.Fprintf(&log, `{"type":"replied","session":"s","seq":%d,"cause":%d,"time":"2026-01-02T03:04:05Z","body":{"reply":{"message":{"role":"assistant","parts":[{"kind":"text","text":"answer%04d **bold**"}]}}}}`+"\n", 2*i+2, 2*i+1, i)
 	}
 	file := filepath.Join(t.TempDir(), "long.jsonl")
-	if err := os.WriteFile(file, []byte(log.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, file, log.String())
 	x, script := onTmux(t, httptest.NewServer(&llmtest.Server{Reply: func(int, []byte) llmtest.Turn { return llmtest.Say("x") }}))
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("C-d")
 	x.shell()
 	x.send("sh "+script+" sessions import "+file, "Enter")
@@ -121,7 +114,7 @@ func TestReplayInTmux(t *testing.T) {
 	id, _, _ = strings.Cut(id, ":")
 	x.send("clear; sh "+script+" --resume "+id, "Enter")
 	x.see(fmt.Sprintf("answer%04d bold", pairs-1))
-	x.see("what is to be done?")
+	x.see("enter a task")
 	text, last := x.text(), 0
 	for i := range pairs {
 		for _, mark := range []string{fmt.Sprintf("ask%04d", i), fmt.Sprintf("answer%04d bold", i)} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -75,9 +76,7 @@ func onTmux(t *testing.T, srv *httptest.Server, more ...string) (x *inTmux, scri
 		line += " '" + e + "'"
 	}
 	script = filepath.Join(t.TempDir(), "start")
-	if err := processtest.Write(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, processtest.Write(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700))
 	x.run("start-server", ";", "set", "-g", "history-limit", "50000", ";", "new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
 	t.Cleanup(func() { x.run("kill-server") })
 	x.shell()
@@ -106,7 +105,7 @@ func TestScreenInTmux(t *testing.T) {
 		return llmtest.Turn{Text: b.String(), Piece: 9}
 	}})
 	x, script := onTmux(t, srv)
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("first", "Enter")
 	for _, width := range []string{"70", "50", "90", "120", "60", "100", "80", "110"} {
 		x.run("resize-window", "-x", width, "-y", "30")
@@ -146,19 +145,17 @@ func TestScreenInTmux(t *testing.T) {
 	x.shell()
 	x.send("clear; sh "+script+" -c", "Enter")
 	x.see(fmt.Sprintf("reply2line%03d", lines-1))
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("C-d")
 }
 
 // A plan in a real terminal: it is edited in an editor, approved, and carried out as
-// phases; meanwhile something is asked beside it, and the states are looked at.
+// phases; meanwhile something is asked beside it, and the session is looked at.
 //
 // Issue 14, points 2, 5 and 6
 func TestPlanInTmux(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "editor")
-	if err := processtest.Write(editor, []byte("#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, processtest.Write(editor, []byte("#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n"), 0o700))
 	srv := httptest.NewServer(&llmtest.Server{Reply: func(_ int, body []byte) llmtest.Turn {
 		switch text := string(body); {
 		case strings.Contains(text, "question beside the conversation"):
@@ -171,7 +168,7 @@ func TestPlanInTmux(t *testing.T) {
 		return llmtest.Say("# Plan: a flag\n\n## Phase 1: parse it\n\n## Phase 2: test it\n")
 	}})
 	x, _ := onTmux(t, srv, "EDITOR="+editor)
-	x.see("what is to be done?")
+	x.see("enter a task")
 	x.send("/plan add a flag", "Enter")
 	x.see("the plan has 2 phases")
 	x.see("press a key")
@@ -184,7 +181,7 @@ func TestPlanInTmux(t *testing.T) {
 	x.send("/btw what is it?", "Enter")
 	x.see("│ forty-two")
 	x.send("C-t")
-	x.see("executing_tool")
+	x.see("the session, unfolded")
 	x.send("q")
 	x.see("all done")
 	x.see("2 model replies")

@@ -21,11 +21,10 @@ func trustCommand(a *App) *cobra.Command {
 	var asJSON, sure bool
 	c := &cobra.Command{
 		Use: "trust", Short: "Trust a folder: let pawl run its checks, hooks and servers", Args: exactly(0),
-		Long: `Show the programs of this folder that pawl would run automatically (its checks, hooks,
-MCP servers, and language servers that run its code), with their command lines, and
-ask whether pawl may run them. They do not run before you agree. Pawl asks again if
-what is shown changes, but not if source code changes. The answer counts for this
-folder only, not for repositories that are cloned into it or beside it.`,
+		Long: `Show the programs of this folder that pawl would run by itself (checks, hooks, MCP
+servers, language servers), and ask whether it may. pawl asks again if what is shown
+changes, but not if source code does. The answer is for this folder only, not for
+repositories in it or beside it.`,
 		RunE: func(*cobra.Command, []string) error {
 			if err := a.byPerson("pawl trust"); err != nil {
 				return err

@@ -26,7 +26,7 @@ func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 		say("  there are more projects than pawl examined; pawl asks about their checks before it runs them")
 	}
 	if runs > 0 {
-		say("if you trust this folder, you also trust the code that these programs run, such as tests: pawl asks again if what is shown here changes, but not if source code changes")
+		say("they run the project's code; pawl asks again if this list changes")
 	}
 	showIdle(say, v, runs)
 }
@@ -52,7 +52,7 @@ func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
 			continue
 		}
 		if runs == 0 {
-			say("pawl runs these programs automatically, with your rights (checks after changes, language servers for questions about code, MCP servers for their tools, hooks):")
+			say("if you trust this folder, pawl runs these as you, without asking:")
 		}
 		if runs++; runs <= shownParts {
 			showPart(say, p, v.State == trust.Changed)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.1: a person is asked once, where something would run, and again when
@@ -18,9 +19,7 @@ func TestTrustOnATerminal(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	start := func(args ...string) *terminal {
 		return onTerminalIn(t, dir, home, "xterm", func(n int, _ []byte) llmtest.Turn {
@@ -93,9 +92,7 @@ func TestTrustOutlivesNoChange(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"package.json": `{"scripts": {"test": "touch ran"}}`, "a.js": "1"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	x := onTerminalIn(t, dir, home, "dumb", func(n int, _ []byte) llmtest.Turn {
 		switch n {

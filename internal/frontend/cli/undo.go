@@ -30,19 +30,15 @@ func undoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "undo", Short: "Undo the changes of the last turn",
-		Long: `Undo the changes that tools and commands made to files in the last turn of a
-session: all changes or none. Without a flag, undo the whole last turn; in a
-conversation, /undo without an argument undoes only the last change.
+		Long: `Undo what tools and commands changed in the last turn of a session: all of it or
+nothing. In a conversation, /undo undoes only the last change.
 
-On a terminal, it shows the plan and asks for confirmation. Later edits by someone
-else are kept: pawl merges the file, or leaves it unchanged and shows the conflict.
-If a file changed while a command ran, the change may be somebody else's: it is
-undone only with --include PATH. A file is deleted only if the agent created it and
-nobody changed it since.
+On a terminal it shows the plan and asks. Later edits by someone else are kept: pawl
+merges the file, or leaves it and shows the conflict. A file that changed while a
+command ran may be somebody else's: it needs --include PATH.
 
-Without a terminal, it undoes the changes if it is sure of all of them. With --yes it
-undoes only those that it is sure of, lists the others, and exits with code 1. To
-reverse an undo: pawl redo.`,
+Without a terminal it undoes only if it is sure of everything. With --yes it undoes
+what it is sure of, lists the rest and exits with code 1. To reverse it: pawl redo.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return putBack(c.Context(), a, f, f.unit(undo.ByTurn))
@@ -68,9 +64,8 @@ func redoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{
 		Use: "redo", Short: "Redo the changes that the last undo undid", Args: exactly(0),
-		Long: `Redo the changes that the newest undo of a session undid, with the same rules: it
-shows the plan, asks for confirmation on a terminal, and keeps later edits by someone
-else. This is a new change, which you can undo.`,
+		Long: `Make the changes of the last undo again, by the same rules. This is a new change,
+which you can undo.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return putBack(c.Context(), a, f, undo.Selector{Kind: undo.ByRedo})
 		},
@@ -147,7 +142,7 @@ func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) erro
 	}
 	u, err := putback.Do(ctx, o.Session, p, c)
 	if open := (*undo.OpenError)(nil); errors.As(err, &open) {
-		return fault.NewConfiguration("--yes leaves these files out; --include PATH undoes a file all the same", "nothing was undone: %v", open)
+		return fault.NewConfiguration("--yes leaves these files out; --include PATH undoes a file anyway", "nothing was undone: %v", open)
 	}
 	if err != nil {
 		return err

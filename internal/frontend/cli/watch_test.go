@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 15.1, 16.2: a run's spans reach the collector that the environment
@@ -21,9 +23,7 @@ func TestSpansOfARun(t *testing.T) {
 	}))
 	defer srv.Close()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("OTEL_EXPORTER_OTLP_ENDPOINT="+srv.URL+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, ".env"), []byte("OTEL_EXPORTER_OTLP_ENDPOINT="+srv.URL+"\n"), 0o644))
 	run := func(env ...string) string {
 		t.Helper()
 		c := pawl(t, dir, t.TempDir(), env, "run", "-m", "offline", "run `echo marmalade`")

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
-	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -26,59 +23,34 @@ func isFirst(paths settings.Paths) bool {
 }
 
 // welcome returns the lines of the message at the first start.
-func (a *App) welcome(ctx context.Context, dir string, conf settings.Loaded, mode permission.Mode) []string {
-	var found []string
-	for _, l := range catalog.Usable(a.Want("", conf)) {
-		if l.Usable {
-			found = append(found, l.Provider)
-		}
-	}
-	for _, l := range a.Probe(ctx) {
-		found = append(found, fmt.Sprintf("%s at %s (%s)", l.Provider, l.URL, models(len(l.Models))))
-	}
-	out := []string{"this is your first start; you can use models of " + orNobody(found) + " and offline, the built-in planner"}
+func (a *App) welcome(dir string, mode permission.Mode) []string {
+	out := []string{"try: “fix the failing tests”; /help"}
 	if text := mode.About(); text != "" {
-		out = append(out, "mode "+string(mode)+": it "+text+"; Shift+Tab or /mode changes the mode, and /undo undoes changes")
+		out = append(out, "pawl "+text+"; Shift+Tab changes that, /undo undoes")
 	}
-	out = append(out, fromOthers(folder.Others(dir, a.Env("HOME")))...)
-	return append(out, `try: “what is this project, and how is it tested?” or “the tests fail: find the cause and fix it”; /help lists the commands, ? the keys`)
+	return append(out, fromOthers(folder.Others(dir, a.Env("HOME")))...)
 }
 
-func models(n int) string {
-	if n == 1 {
-		return "1 model"
-	}
-	return fmt.Sprintf("%d models", n)
-}
-
-func orNobody(found []string) string {
-	if len(found) == 0 {
-		return "no provider (pawl models shows what to set)"
-	}
-	return strings.Join(found, ", ")
-}
-
-// fromOthers returns which settings of other agents are used, a line for each use.
+// fromOthers tells in a line that there are settings of other agents. Of those that are used
+// in part each key is told (setup.keepGuards).
 func fromOthers(found []folder.Setting) []string {
-	var out []string
+	count := map[folder.Use]int{}
+	for _, s := range found {
+		count[s.Use]++
+	}
+	var is []string
 	for _, use := range []struct {
 		is   folder.Use
 		text string
-	}{{folder.Read, "used: "}, {folder.Trusted, "used if you trust the folder (pawl trust): "}, {folder.Partly, "used in part: "}, {folder.Ignored, "not used: "}} {
-		var names []string
-		for _, s := range found {
-			if s.Use == use.is {
-				names = append(names, s.Path)
-			}
-		}
-		if len(names) > 0 {
-			out = append(out, "settings of other agents, "+use.text+strings.Join(names, ", "))
+	}{{folder.Read, "used"}, {folder.Trusted, "used if you trust the folder"}, {folder.Ignored, "not used"}} {
+		if n := count[use.is]; n > 0 {
+			is = append(is, fmt.Sprintf("%d %s", n, use.text))
 		}
 	}
-	if slices.ContainsFunc(found, func(s folder.Setting) bool { return s.Use == folder.Ignored || s.Use == folder.Partly }) {
-		out[len(out)-1] += "; pawl doctor shows what to do"
+	if len(is) == 0 {
+		return nil
 	}
-	return out
+	return []string{"settings of other agents: " + strings.Join(is, ", ") + "; pawl doctor lists them"}
 }
 
 // examineOthers returns the findings of `pawl doctor` about the same settings, with
@@ -90,15 +62,18 @@ func examineOthers(dir string, env func(string) string, guards []claudecode.Sett
 			out = append(out, finding{must: !g.File.Own, what: "other agents", is: p})
 		}
 		for _, f := range g.Findings {
-			used := f.Use == claudecode.Used || f.Use == claudecode.Differently
-			out = append(out, finding{ok: used && !f.Guard, what: "other agents", is: g.File.Name + ": " + f.Key + " is " + string(f.Use), do: f.Note})
+			is := finding{ok: !f.Guard, what: "other agents", is: g.File.Name + ": " + f.String()}
+			if f.Guard || f.Use != claudecode.Used && f.Use != claudecode.Differently {
+				is = finding{what: is.what, is: g.File.Name + ": " + f.Key + " is " + f.Is(), do: f.Note}
+			}
+			out = append(out, is)
 		}
 	}
 	for _, s := range folder.Others(dir, env("HOME")) {
 		if s.Use == folder.Partly {
 			continue // key by key
 		}
-		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used if the folder is trusted", folder.Ignored: "not used"}[s.Use]
+		is := map[folder.Use]string{folder.Read: "read", folder.Trusted: "used if you trust the folder", folder.Ignored: "not used"}[s.Use]
 		out = append(out, finding{ok: s.Use != folder.Ignored || s.How == "", what: "other agents", is: s.Path + " is " + is, do: s.How})
 	}
 	return out

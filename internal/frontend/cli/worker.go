@@ -35,6 +35,7 @@ see doc/swarm.md.`,
 	fs := c.Flags()
 	fs.IntVar(&w.Slots, "slots", 1, "how many tasks run at the same time, 1 to 64")
 	fs.StringSliceVar(&w.Server.Labels, "labels", nil, "labels of this machine, such as linux,gpu; a swarm can require them")
+	addHealth(c, &w.Health)
 	fs.StringVar(&w.Name, "name", "", "the name of this worker in reports (default: the host name)")
 	fs.StringVarP(&w.Options.Model, "model", "m", "", "the model for tasks that do not name one")
 	fs.StringVar(&w.Options.Effort, "effort", "", "reasoning effort: "+strings.Join(catalog.Efforts(), ", "))
@@ -49,12 +50,17 @@ see doc/swarm.md.`,
 func addServer(c *cobra.Command, s *swarmrun.Server) {
 	fs := c.Flags()
 	fs.StringVar(&s.URL, "nats", "", "the NATS server that connects the machines, such as tls://host:4222; separate several with commas (see doc/swarm.md)")
+	fs.StringVar(&s.Team, "team", "", "with --nats: the team whose swarms and workers meet, if several share the server (default: main)")
 	fs.StringVar(&s.Creds, "nats-creds", "", "a file with credentials for the NATS server (a JWT and its key)")
 	fs.StringVar(&s.NKey, "nats-nkey", "", "a file with the seed of an nkey for the NATS server")
 	fs.StringVar(&s.CA, "nats-ca", "", "a file with the certificate authorities to accept for the NATS server")
 	fs.StringVar(&s.Cert, "nats-cert", "", "a file with the client certificate")
 	fs.StringVar(&s.Key, "nats-key", "", "a file with the key of the client certificate")
 	fs.BoolVar(&s.Plain, "nats-plain", false, "also connect to another machine without TLS: others on the network can read everything")
+}
+
+func addHealth(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "health", "", "serve /livez, /readyz and /metrics (Prometheus) at this address, such as 127.0.0.1:8081; only on this machine if it has no host")
 }
 
 func checkLabel(l string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/filelock"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
@@ -16,10 +17,7 @@ import (
 // SPEC 17.6: a working tree in which another session works is not removed by the first
 // that leaves, but by the last; one whose session was killed holds nothing up.
 func TestWorktreeOfTwo(t *testing.T) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
 		if out, err := processtest.Git(root, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v %s", err, out)
@@ -31,10 +29,7 @@ func TestWorktreeOfTwo(t *testing.T) {
 	a := &App{Environment: setup.Environment{Dir: root, Err: said, Now: time.Now, Env: func(k string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[k] }}}
 	enter := func() (func(), string) {
 		f := &flags{worktree: "two"}
-		leave, err := a.inWorktree(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leave := must.Get(a.inWorktree(t.Context(), f))(t)
 		return leave, f.Dir
 	}
 	first, dir := enter()
@@ -47,17 +42,12 @@ func TestWorktreeOfTwo(t *testing.T) {
 		t.Error(err, said)
 	}
 	dead := filepath.Join(root, ".git/worktrees/two/pawl-9.lock")
-	if err := os.WriteFile(dead, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(dead, nil, 0o600))
 	second()
 	if _, err := os.Stat(dir); err == nil || !strings.Contains(said.String(), "and its branch, because nothing changed") {
 		t.Error(err, said)
 	}
-	f, err := os.Create(filepath.Join(home, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join(home, "lock")))(t)
 	defer f.Close()
 	if lockHeld(f.Name()) || filelock.Try(f) != nil || !lockHeld(f.Name()) {
 		t.Error("held")

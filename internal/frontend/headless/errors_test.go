@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
@@ -101,7 +102,7 @@ func (h *host) requests() (int, []string) {
 // modelOf opens a real provider's model whose host is at url.
 func modelOf(t *testing.T, ref, url string) llm.Model {
 	t.Helper()
-	c, err := catalog.Resolve(catalog.Want{Flag: ref, Env: func(k string) string {
+	c := must.Get(catalog.Resolve(catalog.Want{Flag: ref, Env: func(k string) string {
 		switch {
 		case strings.HasSuffix(k, "_BASE_URL"):
 			return url
@@ -109,14 +110,8 @@ func modelOf(t *testing.T, ref, url string) llm.Model {
 			return "sk-test-00000000000000000000"
 		}
 		return ""
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := c.Open(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
+	m := must.Get(c.Open(nil, nil))(t)
 	if cl, ok := m.(interface{ Close() }); ok {
 		t.Cleanup(cl.Close)
 	}
@@ -151,7 +146,7 @@ func TestFailuresOfHosts(t *testing.T) {
 		"retry-after-ms":             {"openai", []answer{{status: 429, header: map[string]string{"retry-after-ms": "1500"}, body: `{"error":{"message":"slow","type":"rate_limit","code":"rate_limit_exceeded"}}`}}, 0, 2, []time.Duration{1500 * time.Millisecond}, "tried again after 1.5s"},
 		"RetryInfo of Gemini":        {"gemini", []answer{{status: 429, body: `{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"48.5s"}]}}`}}, 0, 2, []time.Duration{48500 * time.Millisecond}, "tried again after 48.5s"},
 		"a wait that is too long":    {"anthropic", []answer{{status: 429, header: map[string]string{"Retry-After": "3600"}, body: overloaded("come back")}}, 4, 1, nil, "come back"},
-		"overloaded inside a stream": {"anthropic", []answer{{status: 200, body: half + "event: error\ndata: " + overloaded("Overloaded") + "\n\n"}}, 0, 2, []time.Duration{first}, "what it had said so far was withdrawn"},
+		"overloaded inside a stream": {"anthropic", []answer{{status: 200, body: half + "event: error\ndata: " + overloaded("Overloaded") + "\n\n"}}, 0, 2, []time.Duration{first}, "its text so far was discarded"},
 		"408":                        {"anthropic", []answer{plain(408)}, 0, 2, []time.Duration{first}, "answered 408"},
 		"409":                        {"anthropic", []answer{plain(409)}, 0, 2, []time.Duration{first}, "answered 409"},
 		"500, then 529":              {"anthropic", []answer{plain(500), plain(529)}, 0, 3, []time.Duration{first, second}, "answered 529"},
@@ -188,10 +183,7 @@ func TestFailuresOfHosts(t *testing.T) {
 				}
 			})
 			var out, errs bytes.Buffer
-			r, err := Run(t.Context(), a.Session, "do it", opts(JSON, &out, &errs))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(Run(t.Context(), a.Session, "do it", opts(JSON, &out, &errs)))(t)
 			n, _ := h.requests()
 			if r.ExitCode != c.code || n != c.requests || waited != want || c.code == 0 && r.Text != "it is done" {
 				t.Errorf("exit code %d, %d requests, waited %v, %q, %+v", r.ExitCode, n, waited, r.Text, r.Error)
@@ -206,9 +198,7 @@ func (a *agent) explained(want string) {
 	a.t.Helper()
 	fold := why.Fold{}
 	for e, err := range a.store.Read(a.t.Context(), "s1", 0) {
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, err)
 		fold.Apply(e)
 	}
 	if found := fmt.Sprintf("%+v", fold.Findings()); !strings.Contains(found, want) {
@@ -364,7 +354,7 @@ func TestWaitsAreCountedDown(t *testing.T) {
 			t.Fatal(r, err)
 		}
 		if format == Text {
-			if got := strings.Count(errs.String(), "pawl: again in "); got != 2 || !strings.Contains(errs.String(), "overloaded; scripted/other goes on from here") {
+			if got := strings.Count(errs.String(), "pawl: retry in "); got != 2 || !strings.Contains(errs.String(), "overloaded; scripted/other goes on from here") {
 				t.Errorf("%d lines of a count-down:\n%s", got, errs.String())
 			}
 		} else if got := strings.Count(out.String(), `"type":"waiting"`); got < 29 || got > 29+10 {

@@ -8,9 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -49,6 +53,9 @@ type Options struct {
 	Err     io.Writer          // progress
 	Columns int                // width of the terminal Out; 0: lines are not broken
 	Now     func() time.Time
+	// Speak is after how long a call or a check that still runs is told of, and again each
+	// time that this time has doubled; 0: 15 seconds.
+	Speak time.Duration
 	// Signals yields the names of signals; each one interrupts the run.
 	Signals <-chan string
 	// Abort ends the process. It is called at the third signal, if something cannot be
@@ -64,6 +71,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
 	v := &view{format: o.Format, verbose: o.Verbose, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
+	v.running.speak = cmp.Or(o.Speak, 15*time.Second)
 	from := s.View().Began()
 	if o.Format == Text {
 		from = 0 // the timeline needs all earlier events
@@ -90,6 +98,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 		}
 		return nil
 	}})
+	v.running.end()
 	if out := (unwritten{}); errors.As(err, &out) {
 		s.Close()
 		return Result{}, out
@@ -176,6 +185,50 @@ type view struct {
 		answer string // the text of the last reply
 		phases int64  // phases up to this event were shown
 	}
+	running running
+}
+
+// running are the calls and checks that run. While its lock is held nothing is told.
+type running struct {
+	sync.Mutex
+	speak time.Duration
+	is    map[string]*time.Timer // by the id of the block
+}
+
+// begin tells of what has begun, again and again, until it is over.
+func (r *running) begin(id string, tell func(took string)) {
+	if r.is[id] != nil {
+		return
+	}
+	if r.is == nil {
+		r.is = map[string]*time.Timer{}
+	}
+	after := r.speak
+	r.is[id] = time.AfterFunc(after, func() {
+		r.Lock()
+		defer r.Unlock()
+		if t := r.is[id]; t != nil {
+			tell(took.Text(after))
+			t.Reset(after)
+			after *= 2
+		}
+	})
+}
+
+func (r *running) over(id string) {
+	if t := r.is[id]; t != nil {
+		t.Stop()
+		delete(r.is, id)
+	}
+}
+
+// end is the end of all.
+func (r *running) end() {
+	r.Lock()
+	defer r.Unlock()
+	for id := range r.is {
+		r.over(id)
+	}
 }
 
 func (v *view) first(s *session.Session) {
@@ -208,6 +261,8 @@ func (v *view) show(e event.Event) error {
 		}
 		return v.out.Flush()
 	case Text:
+		v.running.Lock() // it writes to the same place
+		defer v.running.Unlock()
 		v.progress(e)
 	}
 	return nil
@@ -239,8 +294,21 @@ func (v *view) draw(c chat.Change) {
 		return
 	}
 	if c.What != chat.Finished {
+		what := ""
+		switch b := c.Block.Body.(type) {
+		case chat.Call:
+			if b.Started {
+				what = b.Title
+			}
+		case chat.Check:
+			what = b.Title
+		}
+		if what != "" {
+			v.running.begin(c.Block.ID, func(took string) { v.did(plain.Cut(what, 60)+" (still runs, "+took+")", "") })
+		}
 		return
 	}
+	v.running.over(c.Block.ID)
 	switch b := c.Block.Body.(type) {
 	case chat.Call:
 		v.did(b.Title, b.Summary)
@@ -343,17 +411,29 @@ func (v *view) last(s *session.Session, r Result) error {
 		return err
 	}
 	_, spent := s.View().Spent()
-	if line := brief.Evidence(s.View().Evidence()); line != "" {
-		if v.undo != "" && len(r.Files) > 0 {
-			line += "; to undo it: " + plain.Line(v.undo)
-		}
-		fmt.Fprintln(v.err, "pawl: "+line)
+	told := brief.Evidence(s.View().Evidence())
+	if n := len(told); n > 0 && v.undo != "" && len(r.Files) > 0 {
+		told[n-1] += "; to undo it: " + plain.Line(v.undo)
+	}
+	for _, line := range told {
+		v.line(line)
 	}
 	if r.NotRestorable != "" {
 		fmt.Fprintln(v.err, "pawl: "+r.NotRestorable)
 	}
+	var reasons []string
+	refused := map[string][]string{} // by the reason
 	for _, d := range r.Denials {
-		fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: not allowed: %s (%s)", d.What, d.Reason)))
+		what := strings.TrimSpace(plain.Cut(plain.Line(d.What), 80))
+		if refused[d.Reason] == nil {
+			reasons = append(reasons, d.Reason)
+		}
+		if !slices.Contains(refused[d.Reason], what) { // a call that is made again stands once
+			refused[d.Reason] = append(refused[d.Reason], what)
+		}
+	}
+	for _, why := range reasons {
+		v.line(plain.Line(fmt.Sprintf("not allowed: %s (%s)", strings.Join(refused[why], ", "), why)))
 	}
 	if r.Error != nil {
 		text := "pawl: " + r.Outcome + ": " + r.Error.Message
@@ -362,7 +442,7 @@ func (v *view) last(s *session.Session, r Result) error {
 		}
 		fmt.Fprintln(v.err, plain.Line(text))
 	}
-	fmt.Fprintf(v.err, "pawl: %s; %s, %s\n", r.Outcome, brief.Spending(spent), brief.Took(time.Duration(r.DurationMS)*time.Millisecond))
+	fmt.Fprintf(v.err, "pawl: %s; %s, %s\n", r.Outcome, brief.Spending(spent), took.Text(time.Duration(r.DurationMS)*time.Millisecond))
 	return nil
 }
 

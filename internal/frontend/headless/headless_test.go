@@ -2,55 +2,36 @@ package headless
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, m *llmtest.Model) (*session.Session, string) {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := session.Open(t.Context(), session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "headless", Version: "test", Model: m,
-		Tools: tool.Set{tools.Write(), tools.Read(), tools.Todo()}, Files: ws, Locks: turn.NewLocks(8),
-		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir}),
-		Mask:       secrets.New(), SpillDir: t.TempDir(),
-		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "q" },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(); _ = ws.Close() })
-	return s, dir
+	dir := must.Dir(t)
+	cfg := sessiontest.Config(t, dir, m, nil)
+	cfg.Tools = tool.Set{tools.Write(), tools.Read(), tools.Todo()}
+	return sessiontest.Open(t, cfg), dir
 }
 
 func opts(f Format, out, errs io.Writer) Options {
@@ -68,10 +49,7 @@ func TestStreamIsAsTheSchemaSays(t *testing.T) {
 	)
 	s, _ := open(t, m)
 	var out, errs bytes.Buffer
-	r, err := Run(t.Context(), s, "go", opts(Stream, &out, &errs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(t.Context(), s, "go", opts(Stream, &out, &errs)))(t)
 	v := newValidator(t)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	kinds := map[string]int{}
@@ -80,9 +58,7 @@ func TestStreamIsAsTheSchemaSays(t *testing.T) {
 			t.Errorf("%v\n%s", err, l)
 		}
 		var e struct{ Type string }
-		if err := json.Unmarshal([]byte(l), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(l), &e))
 		kinds[e.Type]++
 	}
 	for _, want := range []string{"opened", "rebased", "prompted", "requested", "retried", "text_delta", "reasoning_delta", "replied", "call_asked", "call_done", "file_changed", "planned", "blocked", "ended", "result"} {
@@ -93,9 +69,64 @@ func TestStreamIsAsTheSchemaSays(t *testing.T) {
 	if !strings.Contains(lines[len(lines)-1], `"type":"result"`) || errs.Len() != 0 {
 		t.Errorf("the last line is %s; stderr %q", lines[len(lines)-1], errs.String())
 	}
-	if r.ExitCode != 8 && r.ExitCode != 0 || len(r.Files) != 1 || len(r.Denials) != 1 {
+	if r.ExitCode != 0 || r.Outcome != "done" || len(r.Files) != 1 || len(r.Denials) != 1 {
 		t.Errorf("%+v", r)
 	}
+}
+
+// SPEC 10.4, 20.2: a refusal after which the model ended by itself is in the result. It is
+// the run's outcome only where the run did nothing besides.
+func TestRefusedAtTheEnd(t *testing.T) {
+	asked := llmtest.Use("write", `{"path":"AGENTS.md","content":"x"}`)
+	for name, c := range map[string]struct {
+		turns   []llmtest.Turn
+		outcome string
+		code    int
+	}{
+		"after the work":   {[]llmtest.Turn{llmtest.Use("write", `{"path":"a.txt","content":"x"}`), asked, llmtest.Say("done")}, "done", 0},
+		"and nothing else": {[]llmtest.Turn{asked, llmtest.Say("I could not")}, "permission", 8},
+		"after a look":     {[]llmtest.Turn{llmtest.Use("todo", `{"items":[]}`), asked, llmtest.Say("I could not")}, "permission", 8},
+	} {
+		s, _ := open(t, llmtest.New(c.turns...))
+		var out, errs bytes.Buffer
+		r, err := Run(t.Context(), s, "go", opts(JSON, &out, &errs))
+		if err != nil || r.Outcome != c.outcome || r.ExitCode != c.code || len(r.Denials) != 1 {
+			t.Errorf("%s: %s, %d, %+v, %v", name, r.Outcome, r.ExitCode, r.Denials, err)
+		}
+	}
+}
+
+// SPEC 18.5: who waits for a run is told what it is busy with, until that is over.
+func TestRunningCallsAreTold(t *testing.T) {
+	told := &telling{of: "(still runs, 2ms)", came: make(chan struct{})}
+	waits := tool.New("wait", "Waits.", func(tool.Env, struct{}) (tool.Footprint, error) { return tool.Footprint{}, nil }, func(context.Context, tool.Env, struct{}) (tool.Result, error) {
+		<-told.came
+		return tool.Result{Text: "waited", Note: "waited"}, nil
+	})
+	waits.ReadOnly = true
+	cfg := sessiontest.Config(t, must.Dir(t), llmtest.New(llmtest.Use("wait", `{}`), llmtest.Say("done")), nil)
+	cfg.Tools = tool.Set{waits}
+	o := opts(Text, io.Discard, told)
+	o.Speak = time.Millisecond
+	must.Done(t)(Run(t.Context(), sessiontest.Open(t, cfg), "go", o))
+	said := told.String()
+	if n, over := strings.Index(said, "  wait (still runs, 1ms)\n  wait (still runs, 2ms)\n"), strings.Index(said, "  wait  → waited"); n < 0 || over < n || strings.Contains(said[max(over, 0):], "still") {
+		t.Errorf("%q", said)
+	}
+}
+
+// telling says when a text was written to it.
+type telling struct {
+	bytes.Buffer
+	of   string
+	came chan struct{}
+}
+
+func (w *telling) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), w.of) {
+		close(w.came)
+	}
+	return w.Buffer.Write(b)
 }
 
 // SPEC 16.11: nothing that comes from a model reaches the terminal raw; the
@@ -104,9 +135,7 @@ func TestTextIsSanitised(t *testing.T) {
 	m := llmtest.New(llmtest.Turn{Text: "aside \x1b]0;evil\x07", Calls: llmtest.Use("read", `{"files":[{"path":"\u001b[31mred"}]}`).Calls}, llmtest.Say("answer \x1b[2J\u202e"))
 	s, _ := open(t, m)
 	var out, errs bytes.Buffer
-	if _, err := Run(t.Context(), s, "go", opts(Text, &out, &errs)); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(Run(t.Context(), s, "go", opts(Text, &out, &errs)))
 	if strings.ContainsAny(out.String()+errs.String(), "\x1b\x07\u202e") {
 		t.Errorf("%q %q", out.String(), errs.String())
 	}
@@ -189,9 +218,7 @@ func TestThirdSignalAborts(t *testing.T) {
 		codes <- code
 		close(free)
 	}
-	if _, err := Run(t.Context(), s, "go", o); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(Run(t.Context(), s, "go", o))
 	if code := <-codes; code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -115,10 +116,7 @@ func TestInnocentRuns(t *testing.T) {
 				prompt = "fix it"
 			}
 			var out, errs bytes.Buffer
-			r, err := Run(t.Context(), a.Session, prompt, opts(JSON, &out, &errs))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(Run(t.Context(), a.Session, prompt, opts(JSON, &out, &errs)))(t)
 			if r.ExitCode != 0 || r.Text != "it is done" || r.Calls != c.calls {
 				t.Errorf("exit code %d, %d calls, %q, %+v", r.ExitCode, r.Calls, r.Text, r.Error)
 			}
@@ -161,14 +159,10 @@ func TestRateLimitRetriesAreNoLoop(t *testing.T) {
 func (a *agent) turnOf(p session.Prompt, on func(event.Event)) []event.Event {
 	a.t.Helper()
 	events := a.Events(a.t.Context(), a.View().Last())
-	if _, err := a.Submit(a.t.Context(), p); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Done(a.t)(a.Submit(a.t.Context(), p))
 	var out []event.Event
 	for e, err := range events {
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, err)
 		out = append(out, e)
 		if on != nil {
 			on(e)
@@ -333,10 +327,7 @@ func TestEndlessCompactionIsALoop(t *testing.T) {
 	}
 	a := newAgent(t, m, nil)
 	var out, errs bytes.Buffer
-	r, err := Run(t.Context(), a.Session, "go", opts(JSON, &out, &errs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(t.Context(), a.Session, "go", opts(JSON, &out, &errs)))(t)
 	if r.ExitCode != 5 {
 		t.Errorf("%+v", r)
 	}

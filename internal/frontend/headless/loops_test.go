@@ -10,22 +10,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/policy/why"
 )
 
@@ -44,40 +40,21 @@ type agent struct {
 
 func newAgent(t *testing.T, m llm.Model, files map[string]string, change ...func(*session.Config)) *agent {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	for name, text := range files {
 		mode := os.FileMode(0o644)
 		if strings.HasPrefix(text, "#!") {
 			mode = 0o755
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
-	ws, err := workspace.Open(dir, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
+	a := &agent{t: t, dir: dir, cfg: sessiontest.Config(t, dir, m, nil)}
+	a.store, a.cfg.System, a.cfg.Progress = a.cfg.Store, "be good", progress.Default()
+	a.cfg.Tools = tool.Set{
+		tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(),
+		tools.Bash(), tools.BashOutput(), tools.BashKill(), tools.Todo(), tools.AskUser(),
 	}
-	spill := t.TempDir()
-	sh := shell.New(shell.Options{Root: dir, SpillDir: spill})
-	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
-	a := &agent{t: t, dir: dir, store: memory.New(time.Now)}
-	ids := 0
-	a.cfg = session.Config{
-		Store: a.store, ID: "s1", Dir: dir, Frontend: "headless", Version: "test", System: "be good", Model: m,
-		Tools: tool.Set{
-			tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(),
-			tools.Bash(), tools.BashOutput(), tools.BashKill(), tools.Todo(), tools.AskUser(),
-		},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Tuning: session.Tuning{Progress: progress.Default()},
-		Permission: permission.New(permission.Config{Mode: "yolo", Root: dir, Home: "/home/nobody"}),
-		Mask:       secrets.New(), SpillDir: spill,
-		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-	}
+	a.cfg.Permission = permission.New(permission.Config{Mode: "yolo", Root: dir, Home: "/home/nobody"})
 	for _, c := range change {
 		c(&a.cfg)
 	}
@@ -87,20 +64,13 @@ func newAgent(t *testing.T, m llm.Model, files map[string]string, change ...func
 
 func (a *agent) open() {
 	a.t.Helper()
-	s, err := session.Open(a.t.Context(), a.cfg)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.Session = s
-	a.t.Cleanup(func() { _ = s.Close() })
+	a.Session = sessiontest.Open(a.t, a.cfg)
 }
 
 // stucks are the steps of the ladder that the log holds.
 func (a *agent) stucks() (out []event.Stuck) {
 	for e, err := range a.store.Read(a.t.Context(), "s1", 0) {
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, err)
 		if b, ok := e.Body.(event.Stuck); ok {
 			out = append(out, b)
 		}
@@ -278,10 +248,7 @@ func TestEveryWayToGoInCircles(t *testing.T) {
 					}
 				})
 				var out, errs bytes.Buffer
-				r, err := Run(t.Context(), a.Session, "fix it", opts(f, &out, &errs))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(Run(t.Context(), a.Session, "fix it", opts(f, &out, &errs)))(t)
 				if r.ExitCode != 5 || r.Outcome != "stuck" || r.Error == nil || r.Calls > w.calls {
 					t.Errorf("%s: exit code %d, %s, %d calls, %+v", f, r.ExitCode, r.Outcome, r.Calls, r.Error)
 				}
@@ -319,9 +286,7 @@ func (a *agent) ladder(w way, m *llmtest.Model) {
 	}
 	fold := why.Fold{}
 	for e, err := range a.store.Read(a.t.Context(), "s1", 0) {
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, err)
 		fold.Apply(e)
 	}
 	if halt := fold.Findings()[0]; halt.Kind != why.Halt || !strings.Contains(halt.Text, "stuck") || !strings.Contains(strings.Join(halt.Evidence, "\n"), "rule: ") {
@@ -338,7 +303,7 @@ func shown(t *testing.T, f Format, w way, out, errs string) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	switch f {
 	case Text:
-		for _, want := range []string{"pawl: the model goes in circles: ", "pawl: stuck: Stopped: "} {
+		for _, want := range []string{"pawl: the model repeats itself: ", "pawl: stuck: Stopped: "} {
 			if !strings.Contains(errs, want) {
 				t.Errorf("stderr has no %q:\n%s", want, errs)
 			}
@@ -368,9 +333,7 @@ func shown(t *testing.T, f Format, w way, out, errs string) {
 		Exit          int `json:"exit_code"`
 		Error         struct{ Category, Message string }
 	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(lines[len(lines)-1]), &r))
 	if r.Type != "result" || r.Outcome != "stuck" || r.Exit != 5 || !strings.HasPrefix(r.Error.Message, "Stopped: ") || f == JSON && len(lines) != 1 {
 		t.Errorf("%s ends in %+v, %d lines", f, r, len(lines))
 	}
@@ -380,9 +343,7 @@ func shown(t *testing.T, f Format, w way, out, errs string) {
 func TestLadderAsItIsSeen(t *testing.T) {
 	a := newAgent(t, ways()["the same call"].model(), nil)
 	var out, errs bytes.Buffer
-	if _, err := Run(t.Context(), a.Session, "fix it", opts(Text, &out, &errs)); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(Run(t.Context(), a.Session, "fix it", opts(Text, &out, &errs)))
 	got := regexp.MustCompile(`exit code 0, [^,]+,`).ReplaceAllString(out.String()+errs.String(), "exit code 0, SOON,")
 	got = regexp.MustCompile(`calls, [0-9. ms]+\n$`).ReplaceAllString(got, "calls, SOON\n")
 	golden.File(t, filepath.Join("testdata", "ladder.golden"), got)
@@ -407,9 +368,7 @@ func TestRunawayReplyCostsLittle(t *testing.T) {
 	}
 	var charged []event.Charged
 	for e, err := range a.store.Read(t.Context(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		switch b := e.Body.(type) {
 		case event.Charged:
 			charged = append(charged, b)

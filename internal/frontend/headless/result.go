@@ -113,7 +113,7 @@ func Codes() []Code {
 		{5, "stuck", "the run made no progress and was stopped"},
 		{6, "budget", "a limit of costs or tokens was reached"},
 		{7, "turns", "--max-turns was reached"},
-		{8, "permission", "the run ended because a call needed a permission, and nobody could be asked"},
+		{8, "permission", "the run changed nothing, and ended because a call needed a permission and nobody could be asked"},
 		{9, "unverified", "with --verify: files changed, and no check with tests passed after the last change; also if the project builds but has no tests"},
 		{10, "unmet", "the command of --until did not pass: --max-rounds was reached, the model made no more changes, or the command is not allowed to run"},
 		{Misfit, "misfit", "the answer does not match --json-schema, also after two more tries"},
@@ -228,7 +228,7 @@ func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 	}
 	switch {
 	case run.Ended.End != event.EndDone:
-	case run.Unanswered && !met:
+	case run.Unanswered && !met && len(r.Files) == 0: // else it did its work, and Denials has what it did without
 		r.Outcome, r.ExitCode = "permission", 8
 	case o.Until != nil && !met:
 		r.Outcome, r.ExitCode = "unmet", 10

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -63,10 +64,7 @@ func streamSchema(t *testing.T) []byte {
 		Description: "One line of the stream. The last line is the result, which is all that --output-format json prints. A reader skips types and fields that it does not know.",
 		OneOf:       append(lines, result),
 	}
-	out, err := json.MarshalIndent(whole, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(json.MarshalIndent(whole, "", " "))(t)
 	return append(out, '\n')
 }
 
@@ -80,20 +78,12 @@ type validator map[string]*jsonschema.Resolved
 
 func newValidator(t *testing.T) validator {
 	t.Helper()
-	raw, err := os.ReadFile(schemaPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(schemaPath))(t)
 	var s jsonschema.Schema
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &s))
 	v := validator{}
 	for _, one := range s.OneOf {
-		r, err := one.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(one.Resolve(nil))(t)
 		v[one.Title] = r
 	}
 	return v
@@ -117,9 +107,7 @@ func TestEveryKindIsValid(t *testing.T) {
 	v := newValidator(t)
 	for _, kind := range event.Kinds() {
 		var b bytes.Buffer
-		if err := WriteEvent(&b, event.Event{Session: "s", Seq: 1, Body: event.New(kind)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteEvent(&b, event.Event{Session: "s", Seq: 1, Body: event.New(kind)}))
 		if err := v.check(b.Bytes()); err != nil {
 			t.Errorf("%s: %v\n%s", kind, err, b.Bytes())
 		}

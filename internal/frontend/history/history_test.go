@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 16.7: the history is for its owner, keeps no key, and stays short.
 func TestHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "history")
 	f, _, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	key := "sk-ant-api03-" + strings.Repeat("aB3dE5gH", 10)
 	f.Add("first\nsecond")
 	f.Add("my key is " + key)
@@ -34,9 +34,7 @@ func TestHistory(t *testing.T) {
 	if d := cmp.Diff([]string{"first\nsecond"}, past[:1]); d != "" || len(past) != 2 || err != nil {
 		t.Errorf("%d entries, %v: %s", len(past), err, d)
 	}
-	if err := os.WriteFile(path, append([]byte("evil\x1b[2J\n\n"), bytes.Repeat([]byte("x\n"), 2*Kept)...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, append([]byte("evil\x1b[2J\n\n"), bytes.Repeat([]byte("x\n"), 2*Kept)...), 0o600))
 	if _, past, err = Open(path); err != nil || len(past) != Kept {
 		t.Fatalf("%d entries, %v", len(past), err)
 	}
@@ -44,8 +42,6 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%v %v", st, err)
 	}
 	none, _, err := Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	none.Add("x")
 }

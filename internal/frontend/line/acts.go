@@ -13,13 +13,13 @@ import (
 
 // errNoEditor is why a text is not edited in an editor: the keys of the terminal are
 // read while a command runs.
-var errNoEditor = errors.New("line by line there is no editor: say what to change in words")
+var errNoEditor = errors.New("with --plain there is no editor: describe the change in words")
 
 // keyLines are the keys of the plain conversation.
 var keyLines = []string{
 	"  Enter        send; while it works, deliver before its next request",
 	"  \\ Enter      a new line",
-	"  Up, Down     what you entered before; Ctrl+R searches it",
+	"  Up, Down     earlier prompts; Ctrl+R searches them",
 	"  Ctrl+C       interrupt what runs; clear the line; twice at an empty line: leave",
 	"  Ctrl+D       leave, at an empty line",
 	"  !command     run a command yourself",
@@ -33,7 +33,7 @@ func (v *view) act(a chat.Act) {
 	case slash.SetTheme:
 		t, ok := map[string]plain.Theme{"dark": plain.Dark, "light": plain.Light, "plain": plain.None}[a.Text]
 		if !ok {
-			v.line("pawl: line by line there are the themes dark, light and plain")
+			v.line("pawl: with --plain, the themes are dark, light and plain")
 			return
 		}
 		v.theme = t
@@ -42,7 +42,7 @@ func (v *view) act(a chat.Act) {
 		if v.width() > 0 { // a terminal
 			v.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(a.Text)) + "\a")
 		} else {
-			v.line("pawl: there is no terminal to copy through")
+			v.line("pawl: cannot copy: there is no terminal")
 		}
 	case slash.ShowKeys:
 		for _, l := range keyLines {
@@ -51,7 +51,7 @@ func (v *view) act(a chat.Act) {
 	case slash.ShowLive:
 		v.line(a.Text + ":\n" + indent(a.Live()))
 	case slash.ShowStates:
-		v.line("pawl: line by line there is no view that stays; /status shows the states and the path of this turn")
+		v.line("pawl: /states needs the full screen, without --plain")
 	}
 }
 

@@ -41,7 +41,6 @@ func (c *conversation) ahead() (stop func()) {
 	})
 }
 
-// Ahead is part of Ahead.
 func (e *editor) Ahead(take func(string) bool) (stop func()) { return e.keys.ahead(take) }
 
 func (k *keys) ahead(take func(string) bool) (stop func()) {
@@ -64,7 +63,7 @@ func (k *keys) withoutTaken(raw []byte) []byte {
 			return raw
 		}
 		end := at + n + 1
-		if !k.take(afterEdits(raw[at : at+n])) {
+		if !k.take(k.expanded(afterEdits(raw[at : at+n]))) {
 			at = end
 			continue
 		}

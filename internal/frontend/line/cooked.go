@@ -19,6 +19,7 @@ type cooked struct {
 	lines []string
 	err   error
 	take  func(line string) bool // see Ahead; nil: nobody takes lines
+	yield bool
 }
 
 func newCooked(in io.Reader, out io.Writer, t *tty) *cooked {
@@ -38,17 +39,28 @@ func (c *cooked) pump(in *bufio.Reader) {
 		}
 		c.err = err
 		c.mu.Unlock()
-		select {
-		case c.more <- struct{}{}:
-		default:
-		}
+		c.wake()
 		if err != nil {
 			return
 		}
 	}
 }
 
-// Line is part of Input.
+func (c *cooked) wake() {
+	select {
+	case c.more <- struct{}{}:
+	default:
+	}
+}
+
+// Yield implements Input.
+func (c *cooked) Yield() {
+	c.mu.Lock()
+	c.yield = true
+	c.mu.Unlock()
+	c.wake()
+}
+
 func (c *cooked) Line(prompt string) (string, error) {
 	if _, err := io.WriteString(c.out, prompt); err != nil {
 		return "", err
@@ -62,6 +74,10 @@ func (c *cooked) Line(prompt string) (string, error) {
 			return line, nil
 		}
 		err := c.err
+		if c.yield {
+			c.yield, err = false, ErrYield // the terminal keeps what was typed
+			_, _ = io.WriteString(c.out, "\n")
+		}
 		c.mu.Unlock()
 		if err != nil {
 			return "", err
@@ -70,7 +86,6 @@ func (c *cooked) Line(prompt string) (string, error) {
 	}
 }
 
-// Answer is part of Input.
 func (c *cooked) Answer(prompt string) (string, error) {
 	c.Drop()
 	take := c.hear(nil) // what is typed now is the answer
@@ -78,7 +93,6 @@ func (c *cooked) Answer(prompt string) (string, error) {
 	return c.Line(prompt)
 }
 
-// Drop is part of Input.
 func (c *cooked) Drop() {
 	c.tty.flush()
 	c.mu.Lock()
@@ -86,7 +100,6 @@ func (c *cooked) Drop() {
 	c.lines = nil
 }
 
-// Ahead is part of Ahead.
 func (c *cooked) Ahead(take func(string) bool) (stop func()) {
 	c.hear(take)
 	return func() { c.hear(nil) }

@@ -38,8 +38,10 @@ func newEditor(in io.Reader, out io.Writer, t *tty, h *history.File, past []stri
 		InterruptPrompt: "\n", EOFPrompt: "\n", // none
 		HistoryLimit: history.Kept, HistorySearchFold: true, DisableAutoSaveHistory: true, Undo: true,
 		Painter: displayLine,
-		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
-			e.input = string(line)
+		Listener: func(line []rune, _ int, key rune) ([]rune, int, bool) {
+			if key != 0 { // else it begins, with what is filled in
+				e.input = string(line)
+			}
 			return nil, 0, false
 		},
 		FuncFilterInputRune: func(r rune) (rune, bool) {
@@ -72,11 +74,14 @@ func displayLine(line []rune, _ int) []rune {
 	return out
 }
 
-// Line is part of Input.
 func (e *editor) Line(prompt string) (string, error) {
 	fill := e.fill
 	e.fill = ""
 	line, err := e.read(prompt, fill)
+	if errors.Is(err, ErrYield) {
+		e.keys.retype(line)
+		return "", err
+	}
 	if err != nil {
 		return line, err
 	}
@@ -88,7 +93,6 @@ func (e *editor) Line(prompt string) (string, error) {
 	return text, nil
 }
 
-// Answer is part of Input.
 func (e *editor) Answer(prompt string) (string, error) {
 	e.keys.setAside()
 	defer e.keys.putBack()
@@ -97,21 +101,31 @@ func (e *editor) Answer(prompt string) (string, error) {
 	return e.keys.text(line), err
 }
 
+// Yield implements Input.
+func (e *editor) Yield() { e.keys.yield() }
+
 func (e *editor) read(prompt, fill string) (string, error) {
+	if e.keys.yielded() {
+		return fill, ErrYield
+	}
 	e.rl.SetPrompt(prompt)
 	_, _ = io.WriteString(e.out, pasteOn) // a terminal that is gone ends the read
 	if fill != "" {
 		e.rl.SetDefault(fill)
 	}
+	e.input = fill
 	line, err := e.rl.ReadLine()
+	yields := e.keys.yielded()
 	_, _ = io.WriteString(e.out, pasteOff)
+	if errors.Is(err, readline.ErrInterrupt) && yields {
+		return e.input, ErrYield
+	}
 	if errors.Is(err, readline.ErrInterrupt) {
 		return e.keys.text(e.input), ErrInterrupt
 	}
 	return line, err
 }
 
-// Drop is part of Input.
 func (e *editor) Drop() {
 	e.tty.flush()
 	e.keys.drop()
@@ -130,7 +144,6 @@ type screen struct {
 	keys *keys
 }
 
-// Write implements io.Writer.
 func (s screen) Write(p []byte) (int, error) {
 	switch string(p) {
 	case "\x1b[6n":

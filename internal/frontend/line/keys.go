@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,8 @@ type keys struct {
 
 	take   func(line string) bool // see Ahead; nil: nobody wants to know
 	asking bool                   // a question is open: what is typed is its answer
+
+	editing, yields bool // a line is edited, and ends
 
 	// escapeTimer ends the wait for more input after an escape.
 	escapeTimer func() <-chan time.Time
@@ -195,6 +198,11 @@ func (k *keys) label(i int) string {
 func (k *keys) text(entry string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.expanded(entry)
+}
+
+// expanded is text for callers that hold mu.
+func (k *keys) expanded(entry string) string {
 	var pairs []string
 	for i := range k.pastes {
 		pairs = append(pairs, k.label(i), k.pastes[i])
@@ -202,12 +210,47 @@ func (k *keys) text(entry string) string {
 	return strings.NewReplacer(append(pairs, string(newlineMark), "\n")...).Replace(entry)
 }
 
-// reply inserts a terminal's answer before everything else.
+// reply inserts a terminal's answer before everything else. The editor asks when a line
+// begins.
 func (k *keys) reply(s string) {
 	k.mu.Lock()
-	k.answer = append(k.answer, s...)
+	k.answer, k.editing = append(k.answer, s...), true
+	k.endLine()
 	k.mu.Unlock()
 	k.wake()
+}
+
+// yield ends the line that is edited, or the next one.
+func (k *keys) yield() {
+	k.mu.Lock()
+	k.yields = true
+	k.endLine()
+	k.mu.Unlock()
+	k.wake()
+}
+
+// endLine ends a line that is to end, with the interrupt key, twice: the first one may only
+// end a search in the history. Callers hold mu.
+func (k *keys) endLine() {
+	if k.editing && k.yields {
+		k.answer = append(k.answer, "\x03\x03"...)
+	}
+}
+
+// yielded reports whether yield was called since the last time, when no line is edited.
+func (k *keys) yielded() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	yields := k.yields
+	k.editing, k.yields, k.answer = false, false, nil
+	return yields
+}
+
+// retype is as if a text were typed next.
+func (k *keys) retype(text string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.raw, k.ready = slices.Concat([]byte(text), k.ready, k.raw), nil
 }
 
 // setAside keeps typed input for later; putBack restores it.

@@ -9,6 +9,8 @@ import (
 	"testing/iotest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // patient waits for all of a sequence, however slow the machine is.
@@ -21,10 +23,7 @@ func patient(in io.Reader) *keys {
 // typed returns the part of the terminal's input that reaches the line editor.
 func typed(t testing.TB, k *keys) string {
 	t.Helper()
-	b, err := io.ReadAll(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(k))(t)
 	return string(b)
 }
 
@@ -92,15 +91,11 @@ func TestTypedAhead(t *testing.T) {
 	k := newKeys(in)
 	read := func(n int) string {
 		b := make([]byte, n)
-		if _, err := io.ReadFull(k, b); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(io.ReadFull(k, b))
 		return string(b)
 	}
 	send := func(s string) {
-		if _, err := out.Write([]byte(s)); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(out.Write([]byte(s)))
 		if _, err := out.Write(nil); err != nil { // the pump has taken what came before
 			t.Fatal(err)
 		}

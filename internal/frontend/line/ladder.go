@@ -1,6 +1,9 @@
 package line
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -117,48 +120,122 @@ func (c *conversation) cuts(cut chan struct{}) {
 	c.cut = cut
 }
 
-// entry is the result of a read of In.
-type entry struct {
+// held is the terminal. While a line is read there, what else happens is kept.
+type held struct {
+	to   io.Writer
+	on   bool
+	kept []byte
+}
+
+// Write implements io.Writer.
+func (h *held) Write(b []byte) (int, error) {
+	if h.on {
+		h.kept = append(h.kept, b...)
+		return len(b), nil
+	}
+	return h.to.Write(b)
+}
+
+// release writes what was kept.
+func (h *held) release() {
+	if h.on = false; len(h.kept) > 0 {
+		_, _ = h.to.Write(h.kept) // a terminal that is gone ends the next read
+	}
+	h.kept = nil
+}
+
+// reading is a read of In.
+type reading struct {
+	done chan struct{}
 	text string
 	err  error
 }
 
-// ask reads a line. It returns errGone when the conversation ends first, and
-// errCut when cut is closed first; the read then continues, and the next ask
-// takes its result.
+// ask reads a line. It returns errEnded when the conversation ends first, errCut when cut is
+// closed first, and ErrYield when something happened that is to be shown first: a turn that
+// somebody began elsewhere, or an answer to what is asked.
 func (c *conversation) ask(prompt string, read func(string) (string, error), cut <-chan struct{}) (string, error) {
 	if c.hasEnded() {
 		return "", errEnded
 	}
-	c.view.end()
-	// The editor draws one line: the rest of the prompt is printed above it.
-	if at := strings.LastIndexByte(plain.Wrap(prompt, c.view.width()-1, false), '\n'); at >= 0 {
-		prompt = plain.Wrap(prompt, c.view.width()-1, false)
-		c.view.write(prompt[:at+1])
-		prompt = prompt[at+1:]
-	}
+	prompt = c.view.lastLine(prompt)
 	c.waits(prompt)
 	defer c.waits("")
-	if c.reading == nil {
-		got := make(chan entry, 1)
+	c.out.on = true
+	defer c.out.release()
+	for {
+		r := &reading{done: make(chan struct{})}
 		go func() {
-			text, err := read(prompt)
-			got <- entry{text, err}
+			defer close(r.done)
+			r.text, r.err = read(prompt)
 		}()
-		c.reading = got
-	} else {
-		_, _ = c.Config.Out.Write([]byte(prompt)) // see say
+		yields := c.watch(r.done, cut, prompt == more)
+		select {
+		case <-c.ended:
+			_, _ = c.Config.Out.Write([]byte("\n"))
+			return "", errEnded
+		case <-cut:
+			c.In.Yield()
+			<-r.done
+			return "", errCut
+		default:
+		}
+		if yields {
+			c.In.Yield()
+			<-r.done
+		}
+		if errors.Is(r.err, ErrYield) && !yields {
+			continue // an earlier Yield came after the line
+		}
+		c.fresh = c.fresh || yields
+		return r.text, r.err
 	}
-	select {
-	case e := <-c.reading:
-		c.reading = nil
-		return e.text, e.err
-	case <-cut:
-		c.view.line("")
-		return "", errCut
-	case <-c.ended:
-		c.view.line("")
-		return "", errEnded
+}
+
+// lastLine returns what the editor is to draw, which is one line: the rest of a prompt is
+// printed above it.
+func (v *view) lastLine(prompt string) string {
+	v.end()
+	text := plain.Wrap(prompt, v.width()-1, false)
+	at := strings.LastIndexByte(text, '\n')
+	if at < 0 {
+		return prompt
+	}
+	v.write(text[:at+1])
+	return text[at+1:]
+}
+
+// watch takes in what happens until a read is done, or is cut, which only an answer is.
+// yields: something is to be shown first; blind: nothing is taken in.
+func (c *conversation) watch(done, cut <-chan struct{}, blind bool) (yields bool) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		defer stop()
+		select {
+		case <-done:
+		case <-cut:
+		case <-c.ended:
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		q, open := c.chat.Question()
+		switch {
+		case blind:
+			<-ctx.Done()
+			return false
+		case cut != nil && q.ID != c.asking, cut == nil && (open || len(c.out.kept) > 0):
+			return true
+		}
+		changes, err := c.chat.Next(ctx)
+		if ctx.Err() != nil && len(changes) == 0 {
+			return false
+		}
+		if err != nil { // the next one returns it again
+			return true
+		}
+		c.show(changes)
 	}
 }
 

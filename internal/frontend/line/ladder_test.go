@@ -110,7 +110,7 @@ func TestInterruptAQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, llmtest.New(ask), append(keysOf("go"), k)...)
 			if k.hold {
-				r.paper.on("or no and why: ", func() { r.signals <- "SIGINT" })
+				r.paper.on("what to do instead: ", func() { r.signals <- "SIGINT" })
 				// The read that was never answered takes the next prompt.
 				r.paper.on("interrupted", func() { r.signals <- "SIGTERM" })
 			}
@@ -135,7 +135,7 @@ func TestSignals(t *testing.T) {
 			text  string
 		}{
 			"prompt":   {llmtest.New(), []key{{hold: true}}, "> "},
-			"question": {llmtest.New(llmtest.Use("bash", `{"command":"touch x"}`)), []key{{text: "go"}, {hold: true}}, "or no and why: "},
+			"question": {llmtest.New(llmtest.Use("bash", `{"command":"touch x"}`)), []key{{text: "go"}, {hold: true}}, "what to do instead: "},
 			"turn":     {llmtest.New(llmtest.Turn{Text: "Half a reply", Wait: make(chan struct{})}), keysOf("go"), "Half"},
 		} {
 			t.Run(name+" at the "+at, func(t *testing.T) {

@@ -8,16 +8,18 @@
 // a file are sanitised before they are written (SPEC 16.11).
 //
 // Where to look: line.go has the conversation, ladder.go interrupts and
-// signals, question.go the questions, view.go the output; terminal.go and the
+// signals, question.go the questions, view.go and calls.go the output; terminal.go and the
 // files that it names are the keyboard.
 package line
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -35,10 +37,16 @@ type Input interface {
 	Answer(prompt string) (string, error)
 	// Drop discards typed input.
 	Drop()
+	// Yield ends a Line or an Answer that is being read: its error is ErrYield, and what
+	// was typed belongs to the next Line. It does nothing if none is read.
+	Yield()
 }
 
 // ErrInterrupt reports that the interrupt key was pressed.
 var ErrInterrupt = errors.New("interrupted")
+
+// ErrYield reports that a read was ended by Input.Yield.
+var ErrYield = errors.New("the read was ended")
 
 // Config is what a conversation needs.
 type Config struct {
@@ -54,6 +62,8 @@ type Config struct {
 	Columns func() int
 	// Theme is the colours of diffs; the zero value uses none.
 	Theme plain.Theme
+	// Speak is how often a call that runs long is told of; 0: every ten seconds.
+	Speak time.Duration
 }
 
 // Exit is how a conversation ended. By is empty if the person left, else the
@@ -73,8 +83,13 @@ type conversation struct {
 	late  context.Context
 	stop  context.CancelFunc
 
-	reading chan entry // a read of In whose result nobody has taken
-	asking  string     // the id of the question that is being asked
+	asking string // the id of the question that is being asked
+	fresh  bool   // something happened while a line was read
+	out    held
+
+	running string    // what runs, "" for nothing
+	speakAt time.Time // when it is told of again
+	spoken  int       // how often it was
 
 	mu     sync.Mutex // guards what signals access
 	by     string
@@ -84,7 +99,8 @@ type conversation struct {
 
 // Run runs a conversation until the person leaves.
 func Run(ctx context.Context, cfg Config, want slash.Want) (Exit, error) {
-	c := &conversation{Config: cfg, view: newView(cfg.Out, cfg.Columns), ended: make(chan struct{})}
+	c := &conversation{Config: cfg, out: held{to: cfg.Out}, ended: make(chan struct{})}
+	c.view = newView(&c.out, cfg.Columns)
 	c.view.theme, c.view.verbose = cfg.Theme, cfg.Verbose
 	c.late, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer c.stop()
@@ -136,6 +152,8 @@ func (c *conversation) converse() error {
 				return err
 			}
 			continue
+		case errors.Is(err, ErrYield):
+			continue
 		case err != nil:
 			return err
 		}
@@ -147,26 +165,32 @@ func (c *conversation) converse() error {
 // read reads an entry; a line that ends in a backslash continues in the next one.
 func (c *conversation) read() (string, error) {
 	var text strings.Builder
-	prompt := "> "
-	for {
+	for prompt := "> "; ; prompt = more {
 		line, err := c.ask(prompt, c.In.Line, nil)
 		if err != nil {
 			return text.String() + line, err
 		}
-		head, more := strings.CutSuffix(line, `\`)
+		head, goesOn := strings.CutSuffix(line, `\`)
 		text.WriteString(head)
-		if !more {
+		if !goesOn {
 			return text.String(), nil
 		}
 		text.WriteByte('\n')
-		prompt = ". "
 	}
 }
+
+// more is the prompt for the next line of an entry.
+const more = ". "
 
 // runUntil shows changes, and asks questions, until done returns true.
 func (c *conversation) runUntil(done func() bool) error {
 	for !done() {
-		changes, err := c.chat.Next(c.late)
+		var changes []chat.Change
+		var err error
+		fresh := c.fresh
+		if c.fresh = false; !fresh {
+			changes, err = c.wait()
+		}
 		switch {
 		case errors.Is(err, chat.ErrLeft):
 			return err
@@ -176,22 +200,49 @@ func (c *conversation) runUntil(done func() bool) error {
 		case err != nil:
 			return err
 		}
-		for _, ch := range changes {
-			if back, ok := ch.Block.Body.(chat.TakenBack); ok {
-				c.edit(strings.Join(back.Texts, "\n"))
-			}
-			if e, ok := ch.Block.Body.(chat.Editing); ok && ch.What == chat.Added {
-				c.chat.Edited(e.ID, "", errNoEditor)
-			}
-			c.view.draw(ch)
-		}
-		if q, ok := c.chat.Question(); ok && c.asking != q.ID && len(changes) > 0 {
+		c.show(changes)
+		if q, ok := c.chat.Question(); ok && c.asking != q.ID && (fresh || len(changes) > 0) {
 			if err := c.question(q); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (c *conversation) show(changes []chat.Change) {
+	for _, ch := range changes {
+		if back, ok := ch.Block.Body.(chat.TakenBack); ok {
+			c.edit(strings.Join(back.Texts, "\n"))
+		}
+		if e, ok := ch.Block.Body.(chat.Editing); ok && ch.What == chat.Added {
+			c.chat.Edited(e.ID, "", errNoEditor)
+		}
+		c.view.draw(ch)
+	}
+}
+
+// wait waits for changes. While one call runs it tells of it again and again: a person who
+// hears the screen knows of nothing else that pawl is at work.
+func (c *conversation) wait() ([]chat.Change, error) {
+	every := cmp.Or(c.Speak, 10*time.Second)
+	if c.view.runs() != c.running {
+		c.running, c.spoken = c.view.runs(), 0
+		c.speakAt = time.Now().Add(every)
+	}
+	if c.running == "" {
+		return c.chat.Next(c.late)
+	}
+	ctx, stop := context.WithDeadline(c.late, c.speakAt)
+	defer stop()
+	changes, err := c.chat.Next(ctx)
+	if err != nil && ctx.Err() != nil && c.late.Err() == nil {
+		c.spoken++
+		c.speakAt = c.speakAt.Add(every)
+		c.view.stillRuns(every * time.Duration(c.spoken))
+		return nil, nil
+	}
+	return changes, err
 }
 
 // edit sets the beginning of the next entry.

@@ -131,9 +131,9 @@ func TestCountDown(t *testing.T) {
 	} {
 		v.show(event.Event{Body: b})
 	}
-	want := "half a\npawl: try 1 failed: a is overloaded; again in 11.0 s (what it said so far is withdrawn)\n" +
-		"  again in 10s    \r  again in 9s     \npawl: try 2 failed: a is overloaded; p/b goes on from here\n" +
-		"  again in 1s     \ninterrupted\n"
+	want := "half a\npawl: try 1 failed: a is overloaded; retry in 11s (its text so far is discarded)\n" +
+		"  retry in 10s    \r  retry in 9s     \npawl: try 2 failed: a is overloaded; p/b goes on from here\n" +
+		"  retry in 1s     \ninterrupted\n"
 	if got := p.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 )
 
@@ -21,7 +22,6 @@ type hearing struct {
 	kept []string
 }
 
-// Ahead is part of Ahead.
 func (h *hearing) Ahead(take func(string) bool) (stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,9 +70,7 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 		h.typist = r.typist
 		cfg := r.config()
 		cfg.In = h
-		if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(Run(t.Context(), cfg, slash.Want{}))
 		seen := r.paper.String()
 		asked, ended := events[event.Asked](r, "s1"), events[event.Ended](r, "s1")
 		turns := 1
@@ -113,11 +111,9 @@ func TestSteeredTurnIsOne(t *testing.T) {
 	h.typist = r.typist
 	cfg := r.config()
 	cfg.In = h
-	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(Run(t.Context(), cfg, slash.Want{}))
 	seen := r.paper.String()
-	for _, want := range []string{"(waits: and b too)", "(told the model: and b too)", "changed a.txt, b.txt;", "3 model replies", "2 calls", "put back a.txt", "put back b.txt", "turns 1,"} {
+	for _, want := range []string{"(waits: and b too)", "(told the model: and b too)", "changed a.txt, b.txt;", "3 model replies", "2 calls", "undone: a.txt", "undone: b.txt", "turns 1,"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q is not seen in:\n%s", want, seen)
 		}

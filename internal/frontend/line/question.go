@@ -30,6 +30,9 @@ func (c *conversation) question(q chat.Question) error {
 	case errors.Is(err, io.EOF):
 		c.chat.Interrupt("person")
 		return nil
+	case errors.Is(err, ErrYield):
+		c.view.line("pawl: this question is no longer open")
+		return nil
 	case errors.Is(err, errCut) || errors.Is(err, errEnded):
 		return nil // it was cancelled; the end of the work follows
 	}
@@ -86,7 +89,7 @@ func (c *conversation) answer(f *chat.Form, cut <-chan struct{}) error {
 		switch heard {
 		case chat.ChangeMode, chat.CompleteAndMode:
 			c.chat.SetMode(permission.Mode(f.Mode()))
-			c.view.line("mode " + f.Mode() + " from here on; /mode ask asks again")
+			c.view.line("mode " + f.Mode() + " from now on; /mode ask goes back")
 		case chat.ShowDiffs:
 			c.showDiffs(f)
 		case chat.NotAnswer:
@@ -135,7 +138,7 @@ func (c *conversation) preview(q chat.Consent, most int) {
 	text := q.Preview
 	if most > 0 && q.Long() {
 		lines := strings.SplitAfter(text, "\n")
-		text = strings.Join(lines[:most], "") + fmt.Sprintf("[%d of %d lines; d shows all of them]\n", most, strings.Count(q.Preview, "\n"))
+		text = strings.Join(lines[:most], "") + fmt.Sprintf("[%d of %d lines; d shows all]\n", most, strings.Count(q.Preview, "\n"))
 	}
 	if text = plain.Diff(text, c.Theme); !strings.HasSuffix(q.Title, q.Tool+" "+strings.TrimSpace(text)) {
 		c.view.raw(indent(text)) // otherwise the title shows everything

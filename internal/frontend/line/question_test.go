@@ -103,7 +103,7 @@ func TestLongDiff(t *testing.T) {
 	text := strings.Repeat("line\\n", 500)
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a","content":"`+text+`the end\n"}`)), keysOf("go", "d", "n")...)
 	_, seen := r.run()
-	at, whole := strings.Index(seen, "[60 of 504 lines; d shows all of them]"), strings.Index(seen, "+the end")
+	at, whole := strings.Index(seen, "[60 of 504 lines; d shows all]"), strings.Index(seen, "+the end")
 	if head := strings.Index(seen, "write a (new, +501)"); head < 0 || at < head || whole < at || strings.Count(seen, "allow?") != 2 {
 		t.Errorf("the head is at %d, the note at %d, the end at %d:\n%.3000s", head, at, whole, seen)
 	}

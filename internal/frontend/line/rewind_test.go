@@ -19,8 +19,8 @@ func TestRewind(t *testing.T) {
 	r := newRig(t, m, keysOf("/mode yolo", "make a", "make b, please", "/rewind", "2", "b", "y", "make c", "/rewind 9", "/rewind 1 nothing", "/rewind 1 files", "n")...)
 	_, seen := r.run()
 	for _, want := range []string{
-		"   1  ", "make a  (changed a.txt)", "make b, please  (changed b.txt)", "would put back b.txt (removes it", "the prompt was:\n    make b, please",
-		"session s2;", "left out: 1 prompt with what followed", "there is no prompt 9", "write what goes back", "would put back a.txt", "nothing was changed",
+		"   1  ", "make a  (changed a.txt)", "make b, please  (changed b.txt)", "would undo: b.txt (removes it", "the prompt was:\n    make b, please",
+		"session s2;", "left out: 1 prompt with what followed", "there is no prompt 9", "say what to restore", "would undo: a.txt", "nothing was changed",
 	} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q was not seen", want)
@@ -56,7 +56,7 @@ func TestUndoAsks(t *testing.T) {
 	if r.file("b.txt") != "two" || !strings.HasPrefix(r.file("a.txt"), "error") {
 		t.Errorf("a %q, b %q\n%s", r.file("a.txt"), r.file("b.txt"), seen)
 	}
-	for _, want := range []string{"put back a.txt (removed)", "there is nothing to undo", "unknown argument: use turn, file PATH"} {
+	for _, want := range []string{"undone: a.txt (removed)", "there is nothing to undo", "unknown argument: use turn, file PATH"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q was not seen in\n%s", want, seen)
 		}
@@ -76,10 +76,10 @@ func TestUndoPassesOver(t *testing.T) {
 	r := newRig(t, m, keysOf("make a", "make n", "!rm n.txt && mkdir n.txt", "/undo", "n", "/undo turn", "y", "y")...)
 	r.mode = "yolo"
 	_, seen := r.run()
-	if n := strings.Count(seen, "cannot put back n.txt"); n != 2 || strings.Count(seen, "pass over it, and undo what was changed before? [y]es, [n]o: ") != 2 {
+	if n := strings.Count(seen, "cannot undo: n.txt"); n != 2 || strings.Count(seen, "skip it, and undo the change before it? [y]es, [n]o: ") != 2 {
 		t.Errorf("it is not named:\n%s", seen)
 	}
-	if !strings.Contains(seen, "put back a.txt (removed)") || strings.Count(seen, "nothing was changed") != 1 {
+	if !strings.Contains(seen, "undone: a.txt (removed)") || strings.Count(seen, "nothing was changed") != 1 {
 		t.Errorf("the turn before was not undone:\n%s", seen)
 	}
 }

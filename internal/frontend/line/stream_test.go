@@ -48,7 +48,7 @@ func TestStreamThatDiffers(t *testing.T) {
 	for _, c := range []struct{ streamed, whole, want string }{
 		{"\n\n Hello ", "Hello", " Hello \n"},
 		{"Hello", "Hello  \n\n", "Hello  \n\n"},
-		{"Hel world", "Hello world", "Hel world\npawl: the screen missed a part of that; here it is again, whole:\nHello world\n"},
+		{"Hel world", "Hello world", "Hel world\npawl: the screen missed a part of this; here is all of it:\nHello world\n"},
 	} {
 		p := &paper{}
 		v := newSeen(p, nil)
@@ -72,7 +72,7 @@ func TestOutputOnce(t *testing.T) {
 		{"a\n", "a\nb", &one, "a\nb\nexit code 1\n"},
 		{"", "all of it", new(int), "all of it\n"},
 		{"1\n2\n3\n4\n", "1\n… 2 lines left out …\n4\n", new(int), "1\n2\n3\n4\n"},
-		{"1\n3\n", "1\n2\n3\n4\n", nil, "1\n3\npawl: the screen missed a part of that; it ends in: 4\nit did not end by itself\n"},
+		{"1\n3\n", "1\n2\n3\n4\n", nil, "1\n3\npawl: the screen missed a part of this; it ends with: 4\nit was stopped\n"},
 	} {
 		p := &paper{}
 		v := newSeen(p, nil)

@@ -45,7 +45,6 @@ func (t *Terminal) Prefill(text string) bool {
 	return ok
 }
 
-// Ahead is part of Ahead.
 func (t *Terminal) Ahead(take func(string) bool) (stop func()) { return t.Input.(Ahead).Ahead(take) }
 
 // Close restores the terminal. It may be called while a line is read, and more than once.

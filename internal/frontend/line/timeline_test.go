@@ -6,12 +6,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -58,16 +60,12 @@ func TestTheLogIsWhatWasSeen(t *testing.T) {
 		return o, nil
 	}
 	r.paper.on("\nHalf", func() { r.signals <- "SIGINT" })
-	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(Run(t.Context(), cfg, slash.Want{}))
 	watching.Wait()
 	var again chat.Timeline
 	var stored []chat.Block
 	for e, err := range r.store.Read(t.Context(), "s1", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stored = append(stored, kept(again.Apply(e))...)
 	}
 	if d := cmp.Diff(stored, live, cmpopts.IgnoreUnexported(budget.Spent{})); d != "" {
@@ -185,9 +183,7 @@ func TestBetweenTurns(t *testing.T) {
 		}
 		return o, err
 	}
-	if _, err := Run(t.Context(), cfg, slash.Want{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(Run(t.Context(), cfg, slash.Want{}))
 	if seen := r.paper.String(); strings.Count(seen, "pawl: phase 1 of 1: by somebody\n> go on\n") != 1 || strings.Count(seen, "by somebody") != 1 {
 		t.Error(seen)
 	}
@@ -201,19 +197,11 @@ func TestFollowingEnds(t *testing.T) {
 		"closed":  func(_ *chat.Follower, o *chat.Opened) { o.Close() },
 	} {
 		r := newRig(t, llmtest.New(llmtest.Say("hello")))
-		o, err := r.open(t.Context(), slash.Want{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(r.open(t.Context(), slash.Want{}, nil))(t)
 		c := chat.Follow(t.Context(), o.Session)
-		if _, err := o.Session.Submit(t.Context(), session.Prompt{Text: "go"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(o.Session.Submit(t.Context(), session.Prompt{Text: "go"}))
 		for ended := false; !ended; {
-			changes, err := c.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			changes := must.Get(c.Next(t.Context()))(t)
 			for _, ch := range changes {
 				_, ended = ch.Block.Body.(chat.TurnEnd)
 			}
@@ -228,5 +216,26 @@ func TestFollowingEnds(t *testing.T) {
 		if name == "stopped" {
 			o.Close()
 		}
+	}
+}
+
+// SPEC 18.5: a person who hears the screen is told again and again what still runs, with the
+// last that it printed; then the outcome stands on a line of its own.
+func TestRunningCommandsSpeak(t *testing.T) {
+	m := llmtest.New(llmtest.Use("bash", `{"command":"printf 'one\n\u001b[31mtwo\n'; until [ -e go ]; do :; done"}`), llmtest.Say("it ran"))
+	r := newRig(t, m, keysOf("run it")...)
+	r.mode = "yolo"
+	r.paper.on("it printed: two)", func() { r.put("go", "") })
+	cfg := r.config()
+	cfg.Speak = 20 * time.Millisecond
+	must.Done(t)(Run(t.Context(), cfg, slash.Want{}))
+	seen := r.paper.String()
+	safe(t, seen)
+	if !strings.Contains(seen, "  (still runs, ") || !strings.Contains(seen, "\n  bash printf") || !strings.Contains(seen, "→ exit code 0") {
+		t.Errorf("seen:\n%s", seen)
+	}
+	_, after, _ := strings.Cut(seen, "it ran")
+	if strings.Contains(after, "still runs") {
+		t.Errorf("nothing runs any more:\n%s", after)
 	}
 }

@@ -3,7 +3,6 @@ package line
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -31,15 +30,9 @@ type view struct {
 	verbose bool // thinking is shown whole
 
 	calls   []call // open calls, in the order of the calls
-	hanging bool   // the line of the first one waits for its outcome
+	checks  string // the check that runs, "" for none
+	hanging bool   // the line of the first one, or of the check, waits for its outcome
 	asides  []string
-}
-
-// call is an open call.
-type call struct {
-	chat.Call
-	id    string
-	shown bool // its line was begun
 }
 
 func newView(out io.Writer, columns func() int) *view { return &view{out: out, columns: columns} }
@@ -87,8 +80,11 @@ func (v *view) draw(c chat.Change) {
 		if b.Source == event.Autofix {
 			v.line("pawl: " + chat.AutofixMessage)
 		}
-		if b.Joined {
+		switch {
+		case b.Joined:
 			v.line("  (told the model: " + plain.Cut(plain.Line(b.Text), 100) + ")")
+		case c.Elsewhere:
+			v.line("> " + strings.ReplaceAll(b.Text, "\n", "\n> "))
 		}
 		if text := b.Attachments(); text != "" {
 			v.line("pawl: " + text)
@@ -124,7 +120,7 @@ func (v *view) note(b chat.Note) {
 		v.line("pawl: " + b.Text)
 	case chat.OfStuck:
 		v.line("pawl: " + b.Text + " (evidence: /why)")
-	case chat.OfPlan:
+	case chat.OfPlan, chat.OfRemote:
 		v.line("pawl: " + b.Text)
 	case chat.OfCompaction:
 		v.line("pawl: " + b.Text + "; /context shows it")
@@ -158,36 +154,15 @@ func (v *view) start(c chat.Change, b chat.Start) {
 		for _, n := range b.Notes {
 			v.line("pawl: " + n)
 		}
-		v.line(v.head(b))
+		v.line("pawl: " + b.Head(max(0, v.width()-len("pawl: "))))
 		for _, w := range b.Welcome {
 			v.line(w)
 		}
 	}
 	if c.What == chat.Finished && b.Prompt != "" && !b.Fork { // a fork's former prompts are shown above
 		prompt := "> " + strings.ReplaceAll(strings.TrimSpace(b.Prompt), "\n", "\n> ")
-		v.line("it was left at:\n" + indent(prompt+"\n"+strings.TrimSpace(b.Answer)))
+		v.line("it ended with:\n" + indent(prompt+"\n"+strings.TrimSpace(b.Answer)))
 	}
-}
-
-// head returns the first line of a session: which model, from where, at what
-// price (SPEC 5.5), and the mode. It leaves out what /status also shows until
-// it fits.
-func (v *view) head(b chat.Start) string {
-	short := strings.ReplaceAll(b.Model, " per M tokens", " per M")
-	forms := []string{
-		fmt.Sprintf("pawl: %s; mode %s; session %s; /help", b.Model, b.Mode, b.ID),
-		fmt.Sprintf("pawl: %s; mode %s; /help", b.Model, b.Mode),
-		fmt.Sprintf("pawl: %s; mode %s; /help", short, b.Mode),
-		fmt.Sprintf("pawl: %s; mode %s", short, b.Mode),
-		fmt.Sprintf("%s; mode %s", short, b.Mode),
-		fmt.Sprintf("%s; %s", strings.Replace(short, " from ", ", ", 1), b.Mode),
-	}
-	for _, f := range forms {
-		if v.width() <= 0 || plain.Width(f) <= v.width() {
-			return f
-		}
-	}
-	return forms[len(forms)-1]
 }
 
 // output shows a slash command's output, which consists of complete lines.
@@ -251,7 +226,7 @@ func (v *view) reply(c chat.Change, b chat.Reply) {
 	v.leave(c.Block.ID)
 	v.begun = false
 	if c.Missed {
-		v.line("pawl: the screen missed a part of that; here it is again, whole:")
+		v.line("pawl: the screen missed a part of this; here is all of it:")
 		v.line(b.Text)
 	}
 	if b.Cached != "" {
@@ -274,11 +249,11 @@ func (v *view) ran(c chat.Change, b chat.Command) {
 		return
 	case c.Missed:
 		out := strings.TrimRight(b.Output, " \n")
-		v.line("pawl: the screen missed a part of that; it ends in: " + plain.Line(out[strings.LastIndexByte(out, '\n')+1:]))
+		v.line("pawl: the screen missed a part of this; it ends with: " + plain.Line(out[strings.LastIndexByte(out, '\n')+1:]))
 	}
 	v.end()
 	if b.Exit == nil {
-		v.line("it did not end by itself")
+		v.line("it was stopped")
 	} else if *b.Exit != 0 {
 		v.line(fmt.Sprintf("exit code %d", *b.Exit))
 	}
@@ -315,92 +290,6 @@ func (v *view) retry(c chat.Change, b chat.Retry) {
 // first open call may wait. A call that thinks, plans or asks is done at once,
 // or its question is shown.
 
-func (v *view) call(c chat.Change, b chat.Call) {
-	i := slices.IndexFunc(v.calls, func(c2 call) bool { return c2.id == c.Block.ID })
-	switch {
-	case c.What == chat.Finished:
-		v.done(i, b)
-		v.flush() // what the call led to is shown below it, not below the next one
-	case i < 0:
-		v.calls = append(v.calls, call{Call: b, id: c.Block.ID})
-		return
-	case c.More != "":
-		return // its output: a call is one line
-	default:
-		v.calls[i].Call = b
-	}
-	v.hang()
-}
-
-func (v *view) hang() {
-	if len(v.calls) == 0 || !v.calls[0].Started || v.calls[0].shown || v.calls[0].Kind == tool.Note {
-		return
-	}
-	v.end()
-	v.print("  " + v.calls[0].Title)
-	v.calls[0].shown, v.hanging = true, true
-}
-
-func (v *view) done(i int, b chat.Call) {
-	waits := i == 0 && v.hanging
-	if i >= 0 {
-		v.calls = slices.Delete(v.calls, i, i+1)
-	}
-	if b.AsksPerson && b.Outcome == event.OK {
-		return // question and answer stand there
-	}
-	if b.Arguments != "" {
-		if waits {
-			v.print("  " + b.Arguments)
-		} else {
-			b.Title += "  " + b.Arguments
-		}
-	}
-	v.outcome(waits, b.Title, b.Summary)
-	v.excerpt(b.Shown())
-}
-
-// excerpt shows a part of an output.
-func (v *view) excerpt(x chat.Excerpt) {
-	for _, l := range x.Head {
-		v.line("    " + l)
-	}
-	if x.Between > 0 {
-		between := map[bool]string{true: "    … %d lines between", false: "    … +%d lines"}
-		v.line(fmt.Sprintf(between[len(x.Tail) > 0], x.Between))
-	}
-	for _, l := range x.Tail {
-		v.line("    " + l)
-	}
-}
-
-// outcome completes the line that waits for it, or writes a new line.
-func (v *view) outcome(waits bool, title, said string) {
-	if said != "" {
-		said = "  → " + said
-	}
-	if waits {
-		v.print(said + "\n")
-		v.hanging = false
-		return
-	}
-	v.line("  " + title + said)
-}
-
-func (v *view) check(c chat.Change, b chat.Check) {
-	switch c.What {
-	case chat.Added:
-		v.end()
-		v.print("  " + b.Title)
-		v.hanging = true
-	case chat.Finished:
-		v.outcome(v.hanging, b.Title, b.Summary)
-		if b.Exit == nil || *b.Exit != 0 {
-			v.excerpt(chat.Printed(b.Output, false))
-		}
-	}
-}
-
 // turnEnd shows how a turn ended: evidence, cost, how to undo (SPEC 13.3).
 func (v *view) turnEnd(b chat.TurnEnd) {
 	v.forget()
@@ -412,10 +301,10 @@ func (v *view) turnEnd(b chat.TurnEnd) {
 		}
 		v.line(text)
 	}
-	text := brief.Spending(b.Spent)
-	if b.Proof != "" {
-		text = b.Proof + "; " + text + "; /diff shows it, /undo turn puts it back"
+	for _, line := range b.Told() {
+		v.line("pawl: " + line)
 	}
+	text := brief.Spending(b.Spent)
 	if lost := v.lost.String(); lost != "" {
 		text += "; " + lost
 	}

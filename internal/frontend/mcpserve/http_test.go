@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -80,10 +81,7 @@ func TestServeHTTP(t *testing.T) {
 			t.Errorf("%q: %v, %v", at, l, err)
 		}
 	}
-	l, err := Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Listen(t.Context(), "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	s := New(ctx, Options{Version: "test", Open: func(context.Context, bool) (*session.Session, error) { return nil, os.ErrInvalid }})
@@ -107,10 +105,7 @@ func TestServeHTTP(t *testing.T) {
 		"a program":              {"", "", "Bearer " + token, 200},
 	} {
 		hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(hello))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(hello)))(t)
 		r.Host = c.host
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
@@ -119,20 +114,14 @@ func TestServeHTTP(t *testing.T) {
 				r.Header.Set(k, v)
 			}
 		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.DefaultClient.Do(r))(t)
 		_ = resp.Body.Close()
 		if resp.StatusCode != c.want {
 			t.Errorf("%s: %d, want %d", name, resp.StatusCode, c.want)
 		}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "program", Version: "1"}, nil)
-	p, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1}, nil))(t)
 	if tools, err := p.ListTools(t.Context(), nil); err != nil || len(tools.Tools) != 4 {
 		t.Errorf("%v, %v", tools, err)
 	}

@@ -44,7 +44,7 @@ type Options struct {
 // versions are the supported protocol versions, the newest first.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-const instructions = `pawl is a coding agent that works in one folder, with its own model, permissions and budget. The tool "prompt" has it do a task; everything it changes can be looked at with "diff" and put back with "undo".`
+const instructions = `pawl is a coding agent that works in one folder, with its own model, permissions and budget. The tool "prompt" has it do a task; everything it changes can be looked at with "diff" and undone with "undo".`
 
 // Server serves programs.
 type Server struct {
@@ -78,7 +78,7 @@ func New(ctx context.Context, o Options) *Server {
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
 	}, s.diff)
 	sdk.AddTool(s.sdk, &sdk.Tool{
-		Name: "undo", Title: "Put back what pawl changed", Description: "Put back the files that pawl's last turn changed. Files that somebody else changed since, or may have changed, are left as they are and named.",
+		Name: "undo", Title: "Undo what pawl changed", Description: "Undo the changes of pawl's last turn. Files that somebody else changed since, or may have changed, are left as they are and named.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
 	}, s.undo)
 	s.addResources()
@@ -241,7 +241,7 @@ func (s *Server) undo(ctx context.Context, req *sdk.CallToolRequest, _ nothing) 
 	}
 	p, err := sess.View().Changes().Plan(ctx, undo.Selector{Kind: undo.ByTurn})
 	if errors.Is(err, undo.ErrNothing) {
-		return said("there is nothing to put back"), nil, nil
+		return said("there is nothing to undo"), nil, nil
 	}
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -35,10 +36,7 @@ type program struct {
 
 func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error), turns ...llmtest.Turn) *program {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	p := &program{dir: dir, updates: make(chan string, 100)}
 	s := New(t.Context(), Options{Version: "test", Dir: dir, Open: func(ctx context.Context, person bool) (*session.Session, error) {
 		p.opened++
@@ -48,10 +46,7 @@ func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sd
 		return session.Open(ctx, cfg)
 	}})
 	a, b := sdk.NewInMemoryTransports()
-	ss, err := s.sdk.Connect(t.Context(), a, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ss := must.Get(s.sdk.Connect(t.Context(), a, nil))(t)
 	client := sdk.NewClient(&sdk.Implementation{Name: "program", Version: "1"}, &sdk.ClientOptions{
 		ElicitationHandler:     ask,
 		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { p.updates <- r.Params.URI },
@@ -61,9 +56,7 @@ func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sd
 			p.progress = append(p.progress, r.Params.Message)
 		},
 	})
-	if p.ClientSession, err = client.Connect(t.Context(), b, &sdk.ClientSessionOptions{ProtocolVersion: versions[0]}); err != nil {
-		t.Fatal(err)
-	}
+	p.ClientSession = must.Get(client.Connect(t.Context(), b, &sdk.ClientSessionOptions{ProtocolVersion: versions[0]}))(t)
 	t.Cleanup(func() {
 		_ = p.Close()
 		_ = ss.Wait()
@@ -135,7 +128,7 @@ func TestServe(t *testing.T) {
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Error("it is still there", err)
 	}
-	if got := p.text(t, "undo", `{}`); !strings.Contains(got, "nothing to put back") {
+	if got := p.text(t, "undo", `{}`); !strings.Contains(got, "nothing to undo") {
 		t.Error(got)
 	}
 	if got := p.text(t, "prompt", `{"prompt":"are you there?"}`); got != "Yes." || p.opened != 1 {
@@ -193,9 +186,7 @@ func TestServeCancelled(t *testing.T) {
 	}
 	for {
 		var st Status
-		if err := json.Unmarshal([]byte(p.text(t, "status", `{}`)), &st); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(p.text(t, "status", `{}`)), &st))
 		if !st.Busy {
 			break
 		}

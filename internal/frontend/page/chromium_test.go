@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/event/eventtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // This file opens pages in a real browser. `.ci/run` installs one; PAWL_CHROMIUM
@@ -43,9 +45,7 @@ func open(t *testing.T, page, picture string, flags ...string) opened {
 	t.Helper()
 	dir := t.TempDir()
 	file, net := filepath.Join(dir, "page.html"), filepath.Join(dir, "net.json")
-	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, file, page)
 	args := []string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 		"--user-data-dir=" + dir, "--enable-logging=stderr", "--log-net-log=" + net, "--virtual-time-budget=2000",
@@ -69,13 +69,12 @@ func open(t *testing.T, page, picture string, flags ...string) opened {
 		}
 	}
 	raw, err := os.ReadFile(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var log struct {
 		Events []struct {
 			Params struct {
-				URL string `json:"url"`
+				URL       string `json:"url"`
+				Initiator string `json:"initiator"` // "not an origin" where no page asked but the browser itself, for its updates and the like
 			} `json:"params"`
 		} `json:"events"`
 	}
@@ -83,7 +82,7 @@ func open(t *testing.T, page, picture string, flags ...string) opened {
 		t.Fatalf("the browser's log of its requests: %v", err)
 	}
 	for _, e := range log.Events {
-		if u := e.Params.URL; u != "" && u != "file://"+file && !slices.Contains(o.requests, u) {
+		if u, by := e.Params.URL, e.Params.Initiator; by != "" && by != "not an origin" && u != "file://"+file && !slices.Contains(o.requests, u) {
 			o.requests = append(o.requests, u)
 		}
 	}
@@ -105,7 +104,7 @@ func TestInABrowser(t *testing.T) {
 	asked.Store(0)
 
 	var all []event.Body
-	for _, text := range hostile {
+	for _, text := range eventtest.Hostile {
 		all = append(all, toldOf(strings.ReplaceAll(text, "https://evil.example", server.URL))...)
 	}
 	pages := map[string]string{"session": written(t, conversation()), "hostile": written(t, all)}

@@ -54,9 +54,10 @@ type note struct {
 type step struct{ Sign, State, Text string }
 
 type end struct {
-	Class, Text, Proof, Spent string
-	Path                      []string
-	States                    int
+	Class, Text, Spent string
+	Proof              []string
+	Path               []string
+	States             int
 }
 
 func (p *writer) draw(b chat.Block) {
@@ -87,7 +88,7 @@ func (p *writer) draw(b chat.Block) {
 		c := card{Title: "! " + p.clean.line(b.Line), Open: true}
 		switch {
 		case b.Exit == nil:
-			c.Said = "it did not end by itself"
+			c.Said = "it was stopped"
 		case *b.Exit != 0:
 			c.Said = fmt.Sprintf("exit code %d", *b.Exit)
 		}
@@ -179,7 +180,7 @@ type look struct{ class, sign, word string }
 func state(failed, refused bool) look {
 	switch {
 	case refused:
-		return look{"refused", "⊘", "not run"}
+		return look{"refused", "⊘", "refused"}
 	case failed:
 		return look{"failed", "✗", "failed"}
 	}
@@ -309,7 +310,10 @@ func (p *writer) plan(b chat.Plan) {
 }
 
 func (p *writer) turnEnd(b chat.TurnEnd) {
-	d := end{Class: "ok", Text: p.clean.line(string(b.End)), Proof: p.clean.line(b.Proof), Spent: brief.Spending(b.Spent)}
+	d := end{Class: "ok", Text: p.clean.line(string(b.End)), Spent: brief.Spending(b.Spent)}
+	for _, line := range b.Proof {
+		d.Proof = append(d.Proof, p.clean.line(line))
+	}
 	if b.Error != "" {
 		d.Class, d.Text = "bad", d.Text+": "+p.clean.line(b.Error)
 	}

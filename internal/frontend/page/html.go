@@ -201,9 +201,11 @@ func (p *writer) putPlan(steps []step) {
 }
 
 func (p *writer) putEnd(d end) {
-	p.put(`<div class="end %"><p><strong>%</strong>`, d.Class, d.Text)
-	p.when(d.Proof != "", " · <bdi>%</bdi>", d.Proof)
-	p.put(`</p><p class="dim">%</p>`, d.Spent)
+	p.put(`<div class="end %"><p><strong>%</strong></p>`, d.Class, d.Text)
+	for _, line := range d.Proof {
+		p.put(`<p><bdi>%</bdi></p>`, line)
+	}
+	p.put(`<p class="dim">%</p>`, d.Spent)
 	p.when(!p.single, `<details><summary>The way it took: % states</summary><p class="path">%</p></details>`, d.States, strings.Join(d.Path, " → "))
 	p.put("</div>\n")
 }

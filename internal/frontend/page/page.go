@@ -95,11 +95,17 @@ func (p *writer) event(e event.Event) error {
 //go:embed page.css
 var css string
 
+// Blocks is the style sheet of what Fragment draws, and of its colours.
+//
+//go:embed blocks.css
+var Blocks string
+
 // style returns the page's style sheet and its hash. The security policy names the
 // hash, so no other style is applied.
 var style = sync.OnceValues(func() (markup, string) {
-	hash := sha256.Sum256([]byte(css))
-	return markup(css), "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
+	all := Blocks + css
+	hash := sha256.Sum256([]byte(all))
+	return markup(all), "sha256-" + base64.StdEncoding.EncodeToString(hash[:])
 })
 
 // moment is a time in a form for people and one for programs.

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -30,9 +31,7 @@ import (
 func written(t *testing.T, bodies []event.Body) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, passed(bodies), Options{Version: "test", Mask: func(s string) string { return strings.ReplaceAll(s, "key-known-late", "[key]") }}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&b, passed(bodies), Options{Version: "test", Mask: func(s string) string { return strings.ReplaceAll(s, "key-known-late", "[key]") }}))
 	return b.String()
 }
 
@@ -124,22 +123,11 @@ func TestPage(t *testing.T) {
 	golden.File(t, filepath.Join("testdata", "session.html.golden"), written(t, conversation()))
 }
 
-var hostile = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg/onload=alert(1)>`, `</pre></details></style></title><script>alert(1)</script>`,
-	`<!-- <script>`, `--><script>alert(1)</script>`, `]]><script>`, `<a href="javascript:alert(1)">x</a>`, `{{.}}{{template "tail" .}}`, `&lt;script&gt;`, `&#x3c;script>`,
-	`[x](javascript:alert(1))`, `[x](JaVaScRiPt:alert(1))`, `[x](data:text/html,<script>alert(1)</script>)`, `![x](https://evil.example/pixel.png)`, `<https://evil.example/"onmouseover="alert(1)>`,
-	`[x](vbscript:x) [y](file:///etc/passwd) [z](//evil.example) [w](https://a.example/"onclick="x)`, `[t](<https://a.example/ onclick=alert(1)>)`,
-	"\u202egnp.exe\u2066x\u2069", "a\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\ \x1b[2J\x1b[31m", "zero\u200bwidth\ufeff\u00ad", "nul\x00 bell\x07 c1\u009b31m", "bad utf8 \xff\xfe", "\u2028\u2029",
-	"# </h2><script>x</script>\n| <script> | \"onload=x |\n|---|---|\n| <img src=x> | `</code><script>` |\n\n```\"><script>\n</pre><script>x</script>\n```\n> </blockquote><script>",
-	"--- a/<script>\n+++ b/\"><img>\n@@ -1 +1 @@\n-<script>x\n+</span></pre><script>y</script>\n", `<base href="https://evil.example/">`, `<meta http-equiv=refresh content="0;url=https://evil.example">`,
-	`<iframe srcdoc="<script>x</script>">`, `<form action=https://evil.example><input autofocus onfocus=x>`, `<link rel=stylesheet href=https://evil.example/x.css>`, `<style>@import url(https://evil.example)</style>`,
-}
-
 // SPEC 16.11: whatever is written wherever in a session, the page has no
 // element, attribute, address or hidden character that pawl did not put there.
 // A new kind of event or a new field is tried here without anybody adding it.
 func TestHostileContent(t *testing.T) {
-	for i, text := range hostile {
+	for i, text := range eventtest.Hostile {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			var bodies []event.Body
 			for _, kind := range event.Kinds() {
@@ -147,10 +135,7 @@ func TestHostileContent(t *testing.T) {
 				if b.Kind() == reflect.Pointer {
 					b = reflect.New(reflect.TypeOf(event.New(kind)).Elem()).Elem()
 				}
-				raw, err := json.Marshal(map[string]string{"path": text, "command": text})
-				if err != nil {
-					t.Fatal(err)
-				}
+				raw := must.Get(json.Marshal(map[string]string{"path": text, "command": text}))(t)
 				eventtest.Fill(b, text, raw)
 				bodies = append(bodies, b.Interface().(event.Body))
 			}
@@ -231,10 +216,7 @@ func harmlessPart(t *testing.T, page string) (styles, policies int) {
 			t.Errorf("it has the character %U", r)
 		}
 	}
-	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(html.Parse(strings.NewReader(page)))(t)
 	for n := range root.Descendants() {
 		switch {
 		case n.Type == html.CommentNode:
@@ -330,9 +312,7 @@ func TestLongSession(t *testing.T) {
 	}
 	var b bytes.Buffer
 	out := &writer{out: &b, clean: cleaner{func(s string) string { return s }}, folds: 1 << 20, entries: 1<<20 + 50_000}
-	if err := many(out.event); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, many(out.event))
 	if b.Len() > 1<<20+200_000 || out.left == 0 || out.left > 290 {
 		t.Errorf("%d bytes, %d left out", b.Len(), out.left)
 	}
@@ -379,10 +359,7 @@ func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	var sum float64
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		n, err := strconv.ParseUint(hex[1+2*i:3+2*i], 16, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.ParseUint(hex[1+2*i:3+2*i], 16, 8))(t)
 		c := float64(n) / 255
 		if c <= 0.04045 {
 			c /= 12.92

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
@@ -84,7 +85,7 @@ func (s *summary) head() head {
 	spent := s.meter.Session()
 	h := head{
 		Title: "a session without a prompt", Prompts: s.prompts, More: s.more,
-		Began: moment{s.first}, HasBegun: !s.first.IsZero(), Took: brief.Took(s.last.Sub(s.first)),
+		Began: moment{s.first}, HasBegun: !s.first.IsZero(), Took: took.Text(s.last.Sub(s.first)),
 	}
 	if len(s.prompts) > 0 {
 		h.Title = s.prompts[0].Text

@@ -41,6 +41,9 @@ const (
 type DiffLine struct {
 	Kind LineKind
 	Text string
+	// Number is where a line of a hunk stands in the new file, a removed one in the old
+	// file; 0 for other lines.
+	Number int
 }
 
 // DiffLines returns the lines of such a text, with their kinds as in Diff.
@@ -53,7 +56,8 @@ func DiffLines(s string) []DiffLine {
 		if i+1 < len(ls) {
 			next = ls[i+1]
 		}
-		out = append(out, DiffLine{d.kind(l, next), Line(l)})
+		kind, number := d.kind(l, next), d.number
+		out = append(out, DiffLine{kind, Line(l), number})
 	}
 	return out
 }
@@ -101,26 +105,34 @@ func Diff(s string, t Theme) string {
 	return b.String()
 }
 
-// differ follows a diff: a hunk's header has the number of its lines.
-type differ struct{ olds, news int }
+// differ follows a diff: a hunk's header has where it begins and how many lines it has.
+type differ struct {
+	olds, news int // lines that are left of the hunk
+	old, new   int // the next line's numbers
+	number     int // of the last line
+}
 
 func (d *differ) kind(l, next string) LineKind {
+	d.number = 0
 	if d.olds > 0 || d.news > 0 {
 		switch {
 		case strings.HasPrefix(l, "+"):
-			d.news--
+			d.number = d.new
+			d.new, d.news = d.new+1, d.news-1
 			return Added
 		case strings.HasPrefix(l, "-"):
-			d.olds--
+			d.number = d.old
+			d.old, d.olds = d.old+1, d.olds-1
 			return Removed
 		case !strings.HasPrefix(l, `\`):
-			d.olds, d.news = d.olds-1, d.news-1
+			d.number = d.new
+			d.old, d.new, d.olds, d.news = d.old+1, d.new+1, d.olds-1, d.news-1
 		}
 		return Other
 	}
 	switch {
 	case strings.HasPrefix(l, "@@ -"):
-		d.olds, d.news = counts(l)
+		d.hunk(l)
 		return Hunk
 	case strings.HasPrefix(l, "--- ") && strings.HasPrefix(next, "+++ "), strings.HasPrefix(l, "+++ "):
 		return Header
@@ -128,20 +140,23 @@ func (d *differ) kind(l, next string) LineKind {
 	return Other
 }
 
-// counts reads "@@ -a,b +c,d @@"; a count that is not there is 1.
-func counts(l string) (olds, news int) {
-	f := strings.Fields(l)
-	if len(f) < 3 {
-		return 0, 0
+// hunk reads "@@ -a,b +c,d @@"; a count that is not there is 1.
+func (d *differ) hunk(l string) {
+	if f := strings.Fields(l); len(f) >= 3 {
+		d.old, d.olds = place(f[1][1:])
+		d.new, d.news = place(f[2][1:])
 	}
-	return count(f[1]), count(f[2])
 }
 
-func count(s string) int {
-	_, digits, ok := strings.Cut(s, ",")
+func place(s string) (begin, lines int) {
+	from, count, ok := strings.Cut(s, ",")
 	if !ok {
-		return 1
+		count = "1"
 	}
+	return number(from), number(count)
+}
+
+func number(digits string) int {
 	n := 0
 	for _, c := range digits {
 		if c < '0' || c > '9' || n > 1e8 {

@@ -13,15 +13,23 @@ import (
 
 // Do executes an agreed plan and waits for its end. It is interrupted when ctx ends.
 func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
+	here := false // else another process has the session, and does what was agreed to
 	var failed error
-	started, err := s.Submit(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
+	started, err := s.Submit(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { here, out, failed = true, u, e }})
 	if err != nil {
 		return changes.Undone{}, err
 	}
-	if _, err := s.Await(ctx, started); err != nil {
+	done, err := s.Await(ctx, started)
+	switch {
+	case err != nil:
 		return changes.Undone{}, err
+	case here:
+		return out, failed
+	case done.Err() != nil:
+		return changes.Undone{}, done.Err()
 	}
-	return out, failed
+	out.Done, out.Left, err = changes.Choose(p, c)
+	return out, err
 }
 
 // Lost names what the last turn of a session (all turns, for undo.ByAll)

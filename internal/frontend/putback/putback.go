@@ -9,6 +9,7 @@ package putback
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -61,15 +62,15 @@ func origin(f undo.File) string {
 }
 
 func verb(p undo.Plan, f undo.File) string {
-	do := "put back "
+	do := "undo: "
 	if p.Kind == undo.ByRedo {
-		do = "do again: "
+		do = "redo: "
 	}
 	switch {
 	case f.Blocked():
 		return "cannot " + do
 	case f.Action == undo.Same:
-		return "is so already: "
+		return "already done: "
 	case f.Ask != "":
 		return "asks first: "
 	}
@@ -92,9 +93,22 @@ func about(f undo.File) string {
 	return ""
 }
 
+// Said tells what an undo does to a file, in words that follow its name.
+func Said(f undo.File) string {
+	switch {
+	case f.Blocked():
+		return "unchanged: " + f.Why
+	case f.Action == undo.Same:
+		return "already done"
+	case f.Ask != "":
+		return f.Ask
+	}
+	return "is undone" + about(f)
+}
+
 // sides returns both versions of a place that both sides changed.
 func sides(path string, c undo.Conflict) string {
-	return fmt.Sprintf("<<<<<<< %s, line %d, as it is now\n%s=======\n%s>>>>>>> as it would be put back\n", path, c.Line, closed(c.Ours), closed(c.Theirs))
+	return fmt.Sprintf("<<<<<<< %s, line %d, as it is now\n%s=======\n%s>>>>>>> as the undo would make it\n", path, c.Line, closed(c.Ours), closed(c.Theirs))
 }
 
 func closed(b []byte) string {
@@ -121,7 +135,7 @@ func Agree(p undo.Plan, ask choice.Asker) (c undo.Consent, ok bool, err error) {
 	}
 	certain, each := false, ""
 	if asks := asking(p.Files); len(asks) > 1 {
-		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; put them back too?", len(asks), strings.Join(asks, ", ")))
+		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; undo them too?", len(asks), strings.Join(asks, ", ")))
 		if each, err = ask(q, choice.Option{Key: "y", Text: "yes, all of them"}, choice.Option{Key: "o", Text: "one by one"}, choice.Option{Key: "n", Text: "no"}); err != nil || each == "" {
 			return c, false, err
 		}
@@ -135,7 +149,7 @@ func Agree(p undo.Plan, ask choice.Asker) (c undo.Consent, ok bool, err error) {
 		case f.Ask != "" && each == "n":
 			c.LeaveOut = append(c.LeaveOut, f.Path)
 		case f.Ask != "":
-			ok, err := yes(plain.Line(fmt.Sprintf("%s: %s; put it back?", f.Path, f.Ask)), ask)
+			ok, err := yes(plain.Line(fmt.Sprintf("%s: %s; undo it?", f.Path, f.Ask)), ask)
 			if err != nil {
 				return c, false, err
 			}
@@ -162,14 +176,15 @@ func Agree(p undo.Plan, ask choice.Asker) (c undo.Consent, ok bool, err error) {
 	return c, ok, err
 }
 
-// PassOver asks, if nothing of a plan can be done, whether to look at what was changed before
-// it. before is then for undo.Selector.Before, 0 if the person declines.
-func PassOver(p undo.Plan, ask choice.Asker) (before int64, err error) {
+// PassOver asks, if nothing of a plan can be done but for what the person leaves, whether to
+// look at what was changed before it. before is then for undo.Selector.Before, 0 if the person
+// declines.
+func PassOver(p undo.Plan, left []string, ask choice.Asker) (before int64, err error) {
 	if p.Kind != undo.ByChange && p.Kind != undo.ByTurn && p.Kind != undo.ByCommand {
 		return 0, nil
 	}
 	for _, f := range p.Files {
-		if !f.Blocked() && !passing(f) {
+		if !f.Blocked() && !passing(f) && !slices.Contains(left, f.Path) {
 			return 0, nil
 		}
 		for _, c := range f.Changes {
@@ -181,7 +196,7 @@ func PassOver(p undo.Plan, ask choice.Asker) (before int64, err error) {
 	if before == 0 {
 		return 0, nil
 	}
-	if ok, err := yes("pass over it, and undo what was changed before?", ask); !ok {
+	if ok, err := yes("skip it, and undo the change before it?", ask); !ok {
 		return 0, err
 	}
 	return before, nil
@@ -227,9 +242,9 @@ func yes(q string, ask choice.Asker) (bool, error) {
 // Verb returns what an undo, or a redo, did to a file.
 func Verb(s undo.Kind) string {
 	if s == undo.ByRedo {
-		return "done again:"
+		return "redone"
 	}
-	return "put back"
+	return "undone"
 }
 
 // Done lists what was done, each line with the verb.
@@ -238,21 +253,21 @@ func Done(w io.Writer, verb string, u changes.Undone) {
 		if passing(f) {
 			continue
 		}
-		line := verb + " " + f.Path
+		line := verb + ": " + f.Path
 		switch f.Action {
 		case undo.Delete:
 			line += " (removed)"
 		case undo.Beside:
 			line += " (a later edit by someone else is kept)"
 		case undo.Same:
-			line = f.Path + " was so already"
+			line = f.Path + " was already so"
 		}
 		fmt.Fprintln(w, plain.Line(line))
 	}
 	for _, f := range u.Left {
 		why := f.Why + f.Ask
 		if why == "" {
-			why = "it goes only together with " + strings.Join(f.With, ", ")
+			why = "it must be done together with " + strings.Join(f.With, ", ")
 		}
 		fmt.Fprintln(w, plain.Line("left as it is: "+f.Path+": "+why))
 	}

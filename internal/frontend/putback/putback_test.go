@@ -46,7 +46,7 @@ func TestAgree(t *testing.T) {
 		answers, asked := strings.Fields(c.answers), 0
 		got, ok, err := Agree(undo.Plan{Files: c.files}, choice.Lines(func(q string) (string, error) {
 			asked++
-			if asked > 1 && answers[asked-2] == "/diff" && !strings.HasPrefix(q, "not understood, it is y, o or n") || asked > 1 && answers[asked-2] == "maybe" && !strings.HasPrefix(q, "not understood, it is y or n") {
+			if asked > 1 && answers[asked-2] == "/diff" && !strings.HasPrefix(q, "not understood: answer y, o or n") || asked > 1 && answers[asked-2] == "maybe" && !strings.HasPrefix(q, "not understood: answer y or n") {
 				t.Errorf("%s: what is understood is not said: %q", c.name, q)
 			}
 			if strings.Contains(q, "\x1b") {
@@ -77,11 +77,11 @@ func TestSettled(t *testing.T) {
 func TestShow(t *testing.T) {
 	var b bytes.Buffer
 	Show(&b, undo.Plan{Note: "it was stopped", Files: []undo.File{sure, loose, blocked, same, passed, {Path: "made", Action: undo.Delete, Step: 2, Description: "a \x1bnote"}, {Path: "with it", Step: 2, Description: "a \x1bnote"}, {Path: "both", Action: undo.Beside}}})
-	Done(&b, "put back", changes.Undone{Done: []undo.File{sure, same, passed}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
+	Done(&b, "undone", changes.Undone{Done: []undo.File{sure, same, passed}, Left: []undo.File{blocked, {Path: "half", With: []string{"other"}}}})
 	for _, want := range []string{
-		"\nstep 2: a ", "made (removes it: the agent had created it)\nwould put back with it\n", "it was stopped", "would put back sure\n    --- a/sure", "asks first: loose", "cannot put back blocked: the same lines", "line 3, as it is now", "mine", "theirs",
-		"is so already: same", "the agent had created it", "a later edit by someone else is kept", "put back sure", "same was so already",
-		"left as it is: blocked: the same lines", "left as it is: half: it goes only together with other",
+		"\nstep 2: a ", "made (removes it: the agent had created it)\nwould undo: with it\n", "it was stopped", "would undo: sure\n    --- a/sure", "asks first: loose", "cannot undo: blocked: the same lines", "line 3, as it is now", "mine", "theirs",
+		"already done: same", "the agent had created it", "a later edit by someone else is kept", "undone: sure", "same was already so",
+		"left as it is: blocked: the same lines", "left as it is: half: it must be done together with other",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
@@ -106,17 +106,19 @@ func TestPassOver(t *testing.T) {
 		answer string
 		want   int64
 		asked  bool
+		left   []string
 	}{
-		"one":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByChange}, Files: []undo.File{stuck}}, "y", 7, true},
-		"two":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{other, stuck, passed}}, "y", 7, true},
-		"declined":    {undo.Plan{Selector: undo.Selector{Kind: undo.ByCommand}, Files: []undo.File{stuck}}, "n", 0, true},
-		"a part can":  {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{stuck, sure}}, "y", 0, false},
-		"may be done": {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{loose}}, "y", 0, false},
-		"a named one": {undo.Plan{Selector: undo.Selector{Kind: undo.ByFile}, Files: []undo.File{stuck}}, "y", 0, false},
-		"all":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByAll}, Files: []undo.File{stuck}}, "y", 0, false},
+		"one":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByChange}, Files: []undo.File{stuck}}, "y", 7, true, nil},
+		"two":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{other, stuck, passed}}, "y", 7, true, nil},
+		"declined":    {undo.Plan{Selector: undo.Selector{Kind: undo.ByCommand}, Files: []undo.File{stuck}}, "n", 0, true, nil},
+		"a part can":  {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{stuck, sure}}, "y", 0, false, nil},
+		"may be done": {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{loose}}, "y", 0, false, nil},
+		"left":        {undo.Plan{Selector: undo.Selector{Kind: undo.ByTurn}, Files: []undo.File{loose, stuck}}, "y", 7, true, []string{loose.Path, stuck.Path}},
+		"a named one": {undo.Plan{Selector: undo.Selector{Kind: undo.ByFile}, Files: []undo.File{stuck}}, "y", 0, false, nil},
+		"all":         {undo.Plan{Selector: undo.Selector{Kind: undo.ByAll}, Files: []undo.File{stuck}}, "y", 0, false, nil},
 	} {
 		asked := false
-		got, err := PassOver(c.plan, func(string, ...choice.Option) (string, error) { asked = true; return c.answer, nil })
+		got, err := PassOver(c.plan, c.left, func(string, ...choice.Option) (string, error) { asked = true; return c.answer, nil })
 		if got != c.want || asked != c.asked || err != nil {
 			t.Errorf("%s: %d, asked %v, %v", name, got, asked, err)
 		}

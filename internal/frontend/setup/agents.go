@@ -1,10 +1,14 @@
 package setup
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -22,10 +26,40 @@ func (e *Environment) kinds(dir string, p settings.Paths, plugins []Plugin, mask
 		folders = append(folders, agents.Folder{Path: filepath.Join(home, filepath.FromSlash(guidance.Agents[1]))})
 	}
 	kinds, warnings := LoadAgents(plugins, folders...)
+	if slices.ContainsFunc(kinds, func(k agents.Kind) bool { return len(k.Skills) > 0 }) {
+		known, _ := skills.Load(e.textFolders(dir, p, "skills", plugins)...) // opening a session reports unreadable ones
+		for i := range kinds {
+			warnings = append(warnings, giveSkills(&kinds[i], known)...)
+		}
+	}
 	for i := range kinds {
 		kinds[i].Description, kinds[i].Prompt = mask(kinds[i].Description), mask(kinds[i].Prompt)
 	}
 	return kinds, warnings
+}
+
+// giveSkills adds the texts of an agent's skills to its prompt. A skill that limits the
+// tools is not given: the agent can call it, and then its limit holds.
+func giveSkills(k *agents.Kind, known []skills.Skill) (warnings []string) {
+	for _, name := range k.Skills {
+		i := slices.IndexFunc(known, func(s skills.Skill) bool { return strings.EqualFold(s.Name, name) })
+		why := ""
+		switch {
+		case i < 0:
+			why = "there is no such skill"
+		case known[i].NoModel:
+			why = "only a person may use it"
+		case known[i].Tools.Limited:
+			why = "it limits the tools, so the agent calls it itself"
+		case known[i].Fork:
+			why = "it runs in an agent of its own"
+		default:
+			k.Prompt += "\n\n" + known[i].Command().Text
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("the agent in %s does not get the skill %.64q at its start: %s", k.File, name, why))
+	}
+	return warnings
 }
 
 // LoadAgents reads the kinds of agents in the given folders, and then those of plugins.

@@ -25,7 +25,7 @@ func (opt *Options) finder(conf settings.Settings, dir string, env func(string) 
 
 // finderOf returns the finder of a folder's checks.
 func finderOf(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
-	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, GoFlags: GoFlags(env)}
+	finder := &checks.Finder{Root: dir, LookPath: exec.LookPath, HasModule: checks.HasModule, GoFlags: GoFlags(env)}
 	for _, c := range conf.Checks {
 		in := c.In
 		if rest, ok := strings.CutPrefix(in, "~/"); ok && env("HOME") != "" {
@@ -44,7 +44,7 @@ func autofixVerifier(conf settings.Settings, t *Trust) func() verify.Verifier {
 		return nil
 	}
 	a := conf.Autofix
-	run := autofix.Config{Find: t.finder.Find, Trusted: t.checkTrusted, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
+	run := autofix.Config{Find: t.finder.Find, Lacks: t.finder.Lacks, Trusted: t.checkTrusted, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
 	if a.Attempts != nil {
 		run.Attempts = *a.Attempts
 		if run.Attempts == 0 {

@@ -124,6 +124,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	c.strict = opt.StrictMCP
 	given, err := e.givenSettings(opt, c.dir)
 	c.conf.Guards = append(c.conf.Guards, given...)
+	e.JudgeStyles(c.dir, c.conf.Guards)
 	return c, err
 }
 
@@ -158,7 +159,7 @@ func (e *Environment) wide(dir string) bool {
 
 // chooseTrust decides what the folder and the plugins may run.
 func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
-	c.plugins = e.usePlugins(c.paths, c.dir, o)
+	c.plugins = e.usePlugins(c.paths, c.dir, c.conf.Guards, o)
 	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (e *Environment) textFolders(dir string, p settings.Paths, what string, plu
 
 // commandsIn reads the commands that the user and the project define in files, and adds
 // the skills that a user may invoke. A skill wins over a command of the same name.
-func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin, known []skills.Skill) (out []slash.Custom, warnings []string) {
+func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin, known []skills.Skill) (out []slash.Custom, read []frontFile, warnings []string) {
 	var all []skills.Command
 	for _, s := range known {
 		if !s.NoPerson && !slash.Builtin(s.Name) { // the model can still use it
@@ -51,6 +51,7 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 	}
 	files, warnings := skills.LoadCommands(e.textFolders(dir, p, "commands", plugins)...)
 	for _, c := range files {
+		read = append(read, frontFile{c.File, c.Keys})
 		if slash.Builtin(c.Name) {
 			warnings = append(warnings, fmt.Sprintf("%s cannot be used: pawl has a built-in command /%s; rename the file", c.File, c.Name))
 		}
@@ -74,7 +75,7 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 		}
 		out = append(out, custom)
 	}
-	return out, warnings
+	return out, read, warnings
 }
 
 // Commands reads the commands before a session is open. Problems with them are reported
@@ -90,6 +91,6 @@ func (e *Environment) Commands(opt *Options) []slash.Custom {
 	}
 	plugins, _ := e.Plugins(paths, dir)
 	known, _ := skills.Load(e.textFolders(dir, paths, "skills", plugins)...)
-	out, _ := e.commandsIn(dir, paths, plugins, known)
+	out, _, _ := e.commandsIn(dir, paths, plugins, known)
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.7, 16.7: the program of a profile of AWS is run as its line says, without a
@@ -12,10 +14,7 @@ import (
 // words or configuration do.
 func TestCredentialProgramIsThePersons(t *testing.T) {
 	real := func(dir string) string {
-		dir, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir = must.Get(filepath.EvalSymlinks(dir))(t)
 		return dir
 	}
 	work, own := real(t.TempDir()), real(t.TempDir())
@@ -23,20 +22,14 @@ func TestCredentialProgramIsThePersons(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "work")
 	script := "#!/bin/sh\nprintf '%s|' \"$@\" \"$PWD\" \"$AWS_PROFILE\" \"$ANTHROPIC_API_KEY\"\n"
 	for _, p := range []string{work, own} {
-		if err := os.WriteFile(filepath.Join(p, "give"), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(p, "give"), []byte(script), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(own, "fails"), []byte("#!/bin/sh\necho progsecret >&2; exit 3\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(own, "fails"), []byte("#!/bin/sh\necho progsecret >&2; exit 3\n"), 0o700))
 	for name, to := range map[string]string{"linked": work, "folder": work} {
 		if name == "linked" {
 			to = filepath.Join(work, "give")
 		}
-		if err := os.Symlink(to, filepath.Join(own, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(own, name)))
 	}
 	config := filepath.Join(own, "config")
 	run := credentialProgram(work)

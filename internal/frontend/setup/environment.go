@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/replay"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -124,14 +125,15 @@ type Frontend struct {
 	Name     string
 	Commands bool // expand prompts that name a command of a file, or a skill
 	Person   bool // somebody is there to answer questions
+	// Mode is the permission mode where nobody chose one, "" for the usual.
+	Mode     permission.Mode
 	ReadOnly bool // only reads or undoes: no model is needed
 	// Made: pawl itself created the folder.
 	Made bool
 	// WorkerTree: the folder is the working tree of a worker; nothing about it is
 	// stored.
 	WorkerTree bool
-	// Configure, if set, changes the configuration of the session of a swarm or of its
-	// worker.
+	// Configure, if set, changes the configuration of the session.
 	Configure func(*session.Config)
 
 	// Choose, if set, asks a person which model to use if nothing else names one.
@@ -145,7 +147,7 @@ type Frontend struct {
 }
 
 // ErrLater is the error of Frontend.Confirm if the person chose neither yes nor no.
-var ErrLater = errors.New("the person decides later")
+var ErrLater = errors.New("no answer yet")
 
 // UsageError is an error in the request, such as in a flag's value.
 type UsageError struct{ err error }

@@ -55,7 +55,7 @@ func (e *Environment) facts(fr Frontend, c choices, w services) prompt.Facts {
 		}
 	}
 	if !c.perm.Mode().ReadsOnly() {
-		f.Checks, f.Run = e.projectChecks(c)
+		e.projectChecks(&f, c)
 	}
 	return f
 }
@@ -91,22 +91,27 @@ func gitLine(s workspace.State) string {
 	return strings.Join(parts, "; ")
 }
 
-// projectChecks returns the commands that check the project in the workspace's folder, and
-// whether pawl runs them after a turn.
-func (e *Environment) projectChecks(c choices) (commands []string, run bool) {
+// projectChecks sets the commands that check the project in the workspace's folder, those of
+// them that cannot run here, and whether pawl runs them after a turn.
+func (e *Environment) projectChecks(f *prompt.Facts, c choices) {
+	var finder *checks.Finder
 	var found []checks.Check
 	if c.trust != nil && c.trust.finder != nil {
-		found, run = c.trust.here, true
+		finder, found, f.Run = c.trust.finder, c.trust.here, true
 	} else {
-		found, _ = finderOf(c.conf.User, c.dir, e.Env).Here() // an error has no checks
+		finder = finderOf(c.conf.User, c.dir, e.Env)
+		found, _ = finder.Here() // an error has no checks
 	}
-	for _, k := range found {
-		if !slices.Contains(commands, k.Command) {
-			commands = append(commands, k.Command)
+	for _, k := range finder.Promised(found) {
+		switch what := finder.Lacks(k); {
+		case what != "":
+			f.Lacking = append(f.Lacking, "`"+k.Command+"`: "+what)
+		case !slices.Contains(f.Checks, k.Command):
+			f.Checks = append(f.Checks, k.Command)
 		}
 	}
+	f.Checks, f.Lacking = f.Checks[:min(len(f.Checks), checksShown)], f.Lacking[:min(len(f.Lacking), checksShown)]
 	if t := c.trust.Event(); t != nil {
-		run = run && !slices.ContainsFunc(c.trust.Verdict.Inert(), func(j trust.Judged) bool { return j.Kind == trust.Check })
+		f.Run = f.Run && !slices.ContainsFunc(c.trust.Verdict.Inert(), func(j trust.Judged) bool { return j.Kind == trust.Check })
 	}
-	return commands[:min(len(commands), checksShown)], run
 }

@@ -21,14 +21,9 @@ import (
 // what is not used.
 func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
 	if len(c.conf.Unkept) > 0 {
-		return Usage("this folder forbids something that pawl cannot keep to, so it does not start:\n  %s\ncorrect or remove it; pawl doctor lists every key", strings.Join(c.conf.Unkept, "\n  "))
+		return Usage("this folder forbids something that pawl cannot enforce, so it does not start:\n  %s\ncorrect or remove it; pawl doctor lists every key", strings.Join(c.conf.Unkept, "\n  "))
 	}
-	told := settings.Told{Path: c.paths.Told()}
-	once := func(about, line string) {
-		if opt.NoSession || told.First(c.dir+" "+about, line) {
-			o.warn(line)
-		}
-	}
+	once := func(about, line string) { e.tellOnce(opt, c, about, line, o) }
 	for _, g := range c.conf.Guards {
 		if g.File.Given {
 			for _, idle := range g.Idle() {
@@ -38,24 +33,31 @@ func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
 		}
 		var named []string
 		for _, f := range g.Named() {
-			named = append(named, f.String())
+			named = append(named, f.Key+": "+f.Note)
 		}
 		if g.File.Own { // another program's settings, which the person may be unable to change
 			named = append(named, g.Problems...)
 		}
 		for _, n := range named {
-			line := "not kept: " + g.File.Name + ": " + strings.TrimPrefix(n, g.File.Name+": ")
+			line := "not enforced: " + g.File.Name + ": " + strings.TrimPrefix(n, g.File.Name+": ")
 			if g.File.Own {
 				once(n, line)
 			} else {
 				o.warn(line)
 			}
 		}
-		if line := g.Summary(); line != "" {
-			once(g.File.Name, line)
+		if !g.Foreign || !g.File.Own { // what a person has for another agent is for pawl doctor
+			once(g.File.Name, g.Summary())
 		}
 	}
 	return nil
+}
+
+// tellOnce warns of something about the folder that the person was not told before.
+func (e *Environment) tellOnce(opt *Options, c choices, about, line string, o *Opened) {
+	if line != "" && (opt.NoSession || (settings.Told{Path: c.paths.Told()}).First(c.dir+" "+about, line)) {
+		o.warn(line)
+	}
 }
 
 // givenSettings reads settings in Claude Code's form that were handed over for this run.
@@ -89,7 +91,7 @@ func narrowMode(opt *Options, mode permission.Mode, guards []claudecode.Settings
 	if by := refused[mode]; by != "" && opt.Mode != "" {
 		return "", Usage("the mode %s is refused by %s; choose another --permission-mode", mode, by)
 	} else if by != "" {
-		o.warn(fmt.Sprintf("the mode is %s and not %s, which is refused by %s", permission.Default(false), mode, by))
+		o.warn(fmt.Sprintf("the mode is %s: %s is refused by %s", permission.Default(false), mode, by))
 		mode = permission.Default(false)
 	}
 	if wanted := claudecode.Join(guards).Mode; opt.Mode == "" && wanted != "" && mode.Wider(wanted) {
@@ -105,9 +107,9 @@ func keepSandbox(c choices, o *Opened) error {
 	switch {
 	case !wants.Sandbox || c.by.Confined():
 	case wants.Must:
-		return Usage("sandbox.failIfUnavailable in the folder's settings wants a sandbox, and commands would run without one; see pawl sandbox, and leave out --sandbox off")
+		return Usage("sandbox.failIfUnavailable in the folder's settings requires a sandbox, and commands would run without one; leave out --sandbox off, or see pawl doctor")
 	default:
-		o.warn("sandbox.enabled in the folder's settings wants a sandbox, and commands run without one: see pawl sandbox")
+		o.warn("sandbox.enabled in the folder's settings requires a sandbox, and commands run without one: see pawl doctor")
 	}
 	return nil
 }
@@ -130,7 +132,7 @@ func nameless(rules []permission.Rule) error {
 			continue
 		}
 		if _, known := every.Resolve(r.Tool); !known {
-			return Usage("the rule %s %s is about a tool that pawl does not know, so it would guard nothing; doc/safety.md lists what rules are about", r.List, r.Text)
+			return Usage("the rule %s %s is about a tool that pawl does not know; doc/safety.md lists what rules are about", r.List, r.Text)
 		}
 	}
 	return nil

@@ -270,7 +270,7 @@ func (j joinedHooks) Rules() (out []hook.Rule) {
 func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
 	out := make([]hook.Ran, len(rules))
 	for i, r := range rules {
-		out[i] = hook.Ran{Command: r.Command, Failed: "nothing runs it"} // this is not an approval
+		out[i] = hook.Ran{Command: r.Command, Failed: "no shell can run it"} // this is not an approval
 	}
 	var wg sync.WaitGroup
 	for _, runner := range j {

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -16,10 +17,7 @@ import (
 func TestLimits(t *testing.T) {
 	priced := llm.Info{Provider: "p", Model: "m", Price: &llm.Price{Input: 1, Output: 2}}
 	unknown := llm.Info{Provider: "p", Model: "m"}
-	standard, err := budget.Preset("standard")
-	if err != nil {
-		t.Fatal(err)
-	}
+	standard := must.Get(budget.Preset("standard"))(t)
 	changed := standard
 	changed.USD, changed.Wall, changed.Calls = 3, 90*time.Second, 7
 	quick, _ := budget.Preset("quick")

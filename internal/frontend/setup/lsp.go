@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -46,7 +47,18 @@ func (e *Environment) serverProgram(name string) (string, error) {
 	if e.Program == nil {
 		return "", exec.ErrNotFound
 	}
-	return e.Program(name)
+	found, err := e.Program(name)
+	if err != nil {
+		return "", err
+	}
+	// rustup has a link for each component, also for those that are not installed.
+	if to, err := filepath.EvalSymlinks(found); err == nil && filepath.Base(to) == "rustup" {
+		home := cmp.Or(e.Env("RUSTUP_HOME"), filepath.Join(e.Env("HOME"), ".rustup"))
+		if has, _ := filepath.Glob(filepath.Join(home, "toolchains", "*", "bin", name)); len(has) == 0 {
+			return "", exec.ErrNotFound
+		}
+	}
+	return found, nil
 }
 
 // server reports whether a language server may run the folder's code in its present

@@ -1,7 +1,11 @@
 package setup
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,7 +13,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/keyring"
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -188,22 +194,88 @@ func (t *Trust) trustsServer(s mcp.Server) bool {
 // them.
 func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, start process.Starter, o *Opened) session.Outside {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
-	if len(list) == 0 {
+	if len(list) == 0 && opt.Driver.Servers == nil {
 		return nil
 	}
 	pins := mcp.NewPins(c.paths.Pins())
 	pins.ReadOnly = opt.NoSession
 	with := mcp.Options{
 		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer,
-		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutralServer(c.paths.State, c.dir, c.by), Pins: pins, Grants: e.grants(c.paths),
+		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutralServer(c.paths.State, c.dir, c.by), Pins: pins, Packages: e.packages(c.dir), Grants: e.grants(c.paths),
 		Version: e.Version, Now: e.Now,
 	}
 	if opt.Driver.Servers != nil {
 		with.Inside = opt.Driver.Servers
 	}
 	s := mcp.New(with)
+	o.SetServers = func(ctx context.Context, config []byte) (any, error) {
+		list, err := mcp.Parse("the program", config, false, e.withFolder(c.dir))
+		if err != nil {
+			return nil, err
+		}
+		for i, srv := range list {
+			if srv.InProgram() {
+				list[i] = mcp.InsideServer(srv.Name)
+			}
+		}
+		c.trust.inert(list)
+		usable, refused := withoutDenied(slices.Clone(list), c.conf.Guards), map[string]string{}
+		for _, srv := range list {
+			o.hold(srv.Secrets()...)
+			if !slices.ContainsFunc(usable, func(o mcp.Server) bool { return o.Name == srv.Name }) {
+				refused[srv.Name] = "the settings deny this server"
+			}
+		}
+		added, removed, failed := s.Set(ctx, usable)
+		maps.Copy(failed, refused)
+		return map[string]any{"added": added, "removed": removed, "errors": failed}, nil
+	}
 	o.onClose(s.Close)
 	return s
+}
+
+// packages returns the packages of confined servers. They are beside the sandbox's caches,
+// where confined programs can be let read; but not in the workspace, where others could put
+// programs.
+func (e *Environment) packages(dir string) mcp.Packages {
+	p := mcp.Packages{Root: dir, Env: e.Env}
+	cache := sandbox.UserCache(e.Env, e.Env("HOME"))
+	if filepath.IsAbs(cache) && !shell.LeadsInto(dir, cache) {
+		p.Dir = filepath.Join(cache, "pawl", "mcp")
+	}
+	return p
+}
+
+// askPackages asks a person about the packages that confined servers would fetch. Where
+// nobody can be asked, the server's failure names the command that allows it.
+func (e *Environment) askPackages(list []mcp.Server, c choices, fr Frontend, o *Opened) error {
+	if !fr.Person || fr.Confirm == nil {
+		return nil
+	}
+	packages := e.packages(c.dir)
+	for _, s := range list {
+		if s.Problem != "" || s.Disabled || c.by.mcp(s).Level == process.Unconfined {
+			continue
+		}
+		question := packages.Question(s)
+		if question == "" {
+			continue
+		}
+		yes, err := fr.Confirm(question + "?")
+		if errors.Is(err, ErrLater) { // the next start asks again
+			continue
+		}
+		if err == nil {
+			err = packages.Decide(s, yes, nil)
+		}
+		if err == nil && !yes {
+			o.warn("the MCP server " + s.Name + " is not started: its package is not fetched; to fetch it: pawl mcp fetch " + s.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // grants returns the store of the access that servers granted: the system's keyring if

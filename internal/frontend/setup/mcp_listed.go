@@ -64,6 +64,9 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 // Pins returns the store of what was accepted of the servers.
 func (m *MCP) Pins() mcp.Pins { return mcp.NewPins(m.paths.Pins()) }
 
+// Packages are the packages of the confined servers.
+func (m *MCP) Packages() mcp.Packages { return m.e.packages(m.dir) }
+
 // Start prepares the servers for tests: each starts at its first request. signIn, if not
 // nil, shows a person the address of a sign-in; otherwise a server that wants one fails. stop ends the servers. warning is what is missing
 // of their confinement, "" if they are confined as configured.
@@ -84,7 +87,7 @@ func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, er
 	running = mcp.New(mcp.Options{
 		Root: m.dir, Servers: m.Servers, Start: starter, Confine: by.mcp, Pins: m.Pins(),
 		Apart: apartFrom(m.dir, m.e.Env("HOME")), Neutral: neutralServer(m.paths.State, m.dir, by), Changed: m.trust.changedServer, Version: m.e.Version, Now: m.e.Now,
-		Grants: m.e.grants(m.paths), SignIn: in,
+		Grants: m.e.grants(m.paths), SignIn: in, Packages: m.Packages(),
 	})
 	return running, warning, func() { _ = running.Close(); free() }, nil
 }

@@ -100,22 +100,17 @@ func (s *assembly) pressure(conf *session.Config) {
 	conf.Pressure = pressure(s.chosen.conf.User.Resources, s.env.Now, s.chosen.dir, s.chosen.paths.State)
 }
 
-// serveAttach lets other terminals attach to the session. It does not delay the first
-// request.
+// serveAttach lets other terminals attach to the session.
 func (e *Environment) serveAttach(o *Opened, opt *Options, fr Frontend, state string) {
 	if fr.ReadOnly || fr.WorkerTree || opt.NoSession {
 		return
 	}
-	serving := make(chan func(), 1)
-	go func() {
-		stop, err := attach.Serve(state, e.Version, o.Session, shell.Started)
-		if err != nil {
-			stop = func() {} // `pawl attach` reports that the session cannot be followed
-		}
-		serving <- stop
-	}()
+	stop, err := attach.Serve(state, e.Version, o.Session, shell.Started)
+	if err != nil {
+		return // `pawl attach` reports that the session cannot be followed
+	}
 	o.onClose(func() error {
-		(<-serving)()
+		stop()
 		return nil
 	})
 }

@@ -71,7 +71,12 @@ type Opened struct {
 	GitUses  func(files ...string) []tool.GitUse
 	Warnings []string
 	Custom   []slash.Custom // the person's own commands
+	// StatusLine is nil if the person has none.
+	StatusLine StatusLine
+	// SetServers is agentsdk.Options.SetServers, nil for a session without a program.
+	SetServers func(ctx context.Context, config []byte) (any, error)
 
+	hold    func(...string) // hides secrets from now on
 	model   ModelChoice
 	closers []func() error
 }

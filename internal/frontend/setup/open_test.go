@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 )
 
@@ -25,9 +26,7 @@ func TestSnapshotsOfRealSessions(t *testing.T) {
 			store, _ = c.Store.(event.Snapshots)
 			c.SnapshotEvery = 4 // opening the log takes one after a single event
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !opt.Continue {
 			_, err = o.RunPrompt(t.Context(), session.Prompt{Text: "run `true`"}, session.Observer{})
 		}
@@ -56,18 +55,13 @@ func TestOpen(t *testing.T) {
 		opt.Model, opt.Sandbox = "offline", "off"
 		return e.Open(t.Context(), &opt, Frontend{Name: "test"})
 	}
-	o, err := open(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(open(Options{}))(t)
 	id := o.ID()
 	if _, err := o.RunPrompt(t.Context(), session.Prompt{Text: "run `true`"}, session.Observer{}); err != nil {
 		t.Error(err)
 	}
 	o.Close()
-	if o, err = open(Options{Continue: true}); err != nil {
-		t.Fatal(err)
-	}
+	o = must.Get(open(Options{Continue: true}))(t)
 	if o.ID() != id {
 		t.Errorf("%s goes on, not %s", o.ID(), id)
 	}

@@ -3,10 +3,12 @@ package setup
 import (
 	mathrand "math/rand/v2"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -56,7 +58,7 @@ func (s *assembly) config() session.Config {
 // identity sets the session's id and its parent. The store may still be opening.
 func (s *assembly) identity(conf *session.Config) {
 	conf.ID, conf.Dir = s.work.id, s.chosen.dir
-	conf.Frontend, conf.Version = s.front.Name, s.env.Version
+	conf.Frontend, conf.Version, conf.Branch = s.front.Name, s.env.Version, workspace.Branch(conf.Dir)
 	conf.Program = BuildID(s.env.Version)
 	conf.Person, conf.ReadOnly = s.front.Person, s.front.ReadOnly
 	conf.Now, conf.Sleep, conf.Jitter, conf.NewID = s.env.Now, session.SleepFor, mathrand.Float64, NewID
@@ -65,9 +67,14 @@ func (s *assembly) identity(conf *session.Config) {
 // models sets the models and how they are used.
 func (s *assembly) models(conf *session.Config) {
 	conf.Model, conf.System = s.work.model, s.told.system
+	var effort atomic.Value
+	effort.Store(s.chosen.conf.User.Effort)
 	conf.Models = session.Models{
+		SetEffort: func(e string) { effort.Store(e) },
 		OpenModel: func(ref string) (llm.Model, error) {
-			m, err := s.env.Resolve(ref, s.chosen.conf)
+			by := s.chosen.conf
+			by.User.Effort = effort.Load().(string)
+			m, err := s.env.Resolve(ref, by)
 			if err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -50,9 +51,13 @@ func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plug
 }
 
 // usePlugins returns the plugins of a session, and warns of the parts that do not run.
-func (e *Environment) usePlugins(paths settings.Paths, dir string, o *Opened) []Plugin {
+func (e *Environment) usePlugins(paths settings.Paths, dir string, guards []claudecode.Settings, o *Opened) []Plugin {
 	all, warnings := e.Plugins(paths, dir)
 	o.warn(warnings...)
+	off := claudecode.Join(guards).Plugins
+	all = slices.DeleteFunc(all, func(p Plugin) bool {
+		return slices.ContainsFunc(off, func(n string) bool { return strings.EqualFold(n, p.Name) })
+	})
 	for _, p := range all {
 		switch asks := p.Verdict.Asks(); {
 		case p.Err != nil:

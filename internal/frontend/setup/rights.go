@@ -16,7 +16,7 @@ import (
 
 func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opened) (*permission.Policy, error) {
 	conf, paths, dir := c.conf, c.paths, c.dir
-	mode, err := permission.ParseMode(cmp.Or(opt.Mode, conf.User.Mode, string(permission.Default(fr.Person))))
+	mode, err := permission.ParseMode(cmp.Or(opt.Mode, conf.User.Mode, string(fr.Mode), string(permission.Default(fr.Person))))
 	if err != nil {
 		return nil, Usage("%w", err)
 	}

@@ -66,6 +66,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c
 	outside, held := e.mcpServers(c, o)
 	w.mask = secrets.New(append(held, e.Secrets()...)...)
 	w.mask.Hold(<-c.keys...)
+	o.hold = w.mask.HoldTexts
 	starter := o.starter(c.by)
 	w.starter = starter
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
@@ -81,9 +82,13 @@ func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c
 	w.kept = kept.Open(filepath.Join(c.paths.Kept(), w.id), kept.Limits{Session: cmp.Or(limits.SessionMB, 2048) << 20, File: cmp.Or(limits.FileMB, 64) << 20})
 	o.onClose(w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
 	w.hooks = joinHooks(e.hooks(c, starter, o), opt.Driver.Hooks)
+	o.StatusLine = e.statusLine(c, starter)
 	if c.conf.User.LSP.On() && c.trust != nil {
 		w.servers = e.startLanguageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.onClose(w.servers.Close)
+	}
+	if err = e.askPackages(outside, c, fr, o); err != nil {
+		return w, err
 	}
 	w.outside = e.startServers(outside, opt, c, starter, o)
 	return w, nil

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ type offer struct {
 // toolSet returns the tools in the order in which the model sees them: those that the run
 // can use.
 func toolSet(o offer) tool.Set {
-	set := append(tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls()}, edits()...)
+	set := append(tool.Set{tools.Read(), tools.Grep(), tools.Glob(), byShell(tools.Ls())}, edits()...)
 	if o.person {
 		set = append(set, tools.Bash())
 	} else {
@@ -37,7 +38,7 @@ func toolSet(o offer) tool.Set {
 	}
 	set = append(set, tools.BashOutput(), tools.BashKill())
 	if o.git {
-		set = append(set, tools.GitStatus(), tools.GitLog(), tools.GitDiff())
+		set = append(set, byShell(tools.GitStatus()), byShell(tools.GitLog()), byShell(tools.GitDiff()))
 	}
 	set = append(set, tools.WebFetch(), tools.Todo())
 	if o.person {
@@ -51,15 +52,28 @@ func toolSet(o offer) tool.Set {
 		set = append(set, subagent.Tool(o.kinds))
 	}
 	if known := skills.ForModel(o.skills); len(known) > 0 {
-		set = append(set, skills.Tool(known, o.mask))
+		var forked skills.Forked
+		if len(o.kinds) > 0 {
+			forked = func(ctx context.Context, env tool.Env, s skills.Skill, text string) (tool.Result, error) {
+				return subagent.Run(ctx, env, o.kinds, subagent.Arguments{Description: "the skill " + s.Name, Prompt: text, Agent: s.Agent}, s.Model)
+			}
+		}
+		set = append(set, skills.Tool(known, o.mask, forked))
 	}
 	return set
+}
+
+// byShell hides a tool that does what a command does: models use the command, and each
+// request would pay for the tool's text (SPEC 20.3). It can be called, and chosen by name.
+func byShell(t tool.Tool) tool.Tool {
+	t.Hidden = true
+	return t
 }
 
 // everyTool returns all tools of pawl.
 func everyTool() tool.Set {
 	every := append(toolSet(offer{search: true, person: true, git: true}), tools.Lsp()...)
-	return append(every, subagent.Tool(nil), skills.Tool(nil, strings.Clone))
+	return append(every, subagent.Tool(nil), skills.Tool(nil, strings.Clone, nil))
 }
 
 // alike are tools that come with another one: further forms of it, and what it needs.
@@ -71,17 +85,22 @@ func only(set tool.Set, names []string) (tool.Set, error) {
 	if names == nil {
 		return set, nil
 	}
-	every, chosen := everyTool(), map[string]bool{}
+	every, chosen, named := everyTool(), map[string]bool{}, map[string]bool{}
 	for _, n := range names {
 		t, known := every.Resolve(n)
 		if !known && !claudecode.Absent(n) && !strings.HasPrefix(n, "mcp__") {
 			return nil, Usage("--tools: pawl does not know the tool %q", n)
 		}
+		named[t.Spec.Name] = true
 		for _, name := range append(alike[t.Spec.Name], t.Spec.Name) {
 			chosen[name] = true
 		}
 	}
-	return slices.DeleteFunc(set, func(t tool.Tool) bool { return !chosen[t.Spec.Name] }), nil
+	set = slices.DeleteFunc(set, func(t tool.Tool) bool { return !chosen[t.Spec.Name] })
+	for i, t := range set {
+		set[i].Hidden = t.Hidden && !named[t.Spec.Name]
+	}
+	return set, nil
 }
 
 // edits returns the tools that change files. A model is offered what its maker's own agent

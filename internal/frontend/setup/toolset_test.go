@@ -60,6 +60,21 @@ func TestEditForms(t *testing.T) {
 	}
 }
 
+// SPEC 20.3: what a command does has no text in the list of tools, but can be called, and is
+// offered where it is chosen by name.
+func TestByShell(t *testing.T) {
+	all := toolSet(offer{git: true})
+	for _, name := range []string{"ls", "git_status", "git_log", "git_diff"} {
+		if found, ok := all.Resolve(name); !ok || !found.Hidden {
+			t.Errorf("%s: there %v, hidden %v", name, ok, found.Hidden)
+		}
+		chosen, err := only(toolSet(offer{git: true}), []string{"read", name})
+		if err != nil || len(chosen.Specs()) != 2 {
+			t.Errorf("%s: %v, %v", name, chosen.Specs(), err)
+		}
+	}
+}
+
 // SPEC 20.2, 20.3: the first request is at most 12 KB with all that a run can use, and has
 // nothing that this one cannot.
 func TestFirstRequest(t *testing.T) {
@@ -68,7 +83,7 @@ func TestFirstRequest(t *testing.T) {
 		o       offer
 		without []string // tools and arguments
 	}{
-		"headless":      {offer{model: llm.Info{Family: "claude"}, kinds: agents.Builtin(), git: true}, []string{"ask_user", "remember", "needs", "apply_patch"}},
+		"headless":      {offer{model: llm.Info{Family: "claude"}, kinds: agents.Builtin(), git: true}, []string{"ask_user", "remember", "needs", "apply_patch", "ls", "git_status", "git_log", "git_diff"}},
 		"person":        {offer{model: llm.Info{Family: "claude"}, kinds: agents.Builtin(), git: true, person: true}, []string{"apply_patch"}},
 		"no repository": {offer{model: llm.Info{Family: "gemini"}, kinds: agents.Builtin(), person: true}, []string{"git_status", "git_log", "git_diff", "apply_patch"}},
 		"gpt":           {offer{model: llm.Info{Family: "gpt"}, kinds: agents.Builtin(), git: true, person: true}, []string{"edit", "multi_edit"}},

@@ -240,9 +240,17 @@ func (t *Trust) Event() *event.FolderTrust {
 		return e
 	}
 	for _, p := range t.Verdict.Inert() {
-		e.Inert = append(e.Inert, event.InertPart{Kind: string(p.Kind), Name: p.Name, Runs: p.Runs, Why: p.Why})
+		runs := slices.DeleteFunc(slices.Clone(p.Runs), t.untold)
+		e.Inert = append(e.Inert, event.InertPart{Kind: string(p.Kind), Name: p.Name, Runs: runs, Why: p.Why})
 	}
 	return e
+}
+
+// untold reports whether a command is a check that a change of the sources does not
+// trigger: the model is not told of it, and a person is asked about it and no more.
+func (t *Trust) untold(line string) bool {
+	named := func(c checks.Check) bool { return c.Command == line }
+	return t.finder != nil && slices.ContainsFunc(t.here, named) && !slices.ContainsFunc(t.finder.Promised(t.here), named)
 }
 
 // ask shows a person what the folder would run, and stores their answer. It reads all

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -17,12 +18,7 @@ func TestTrustInAWorkersTree(t *testing.T) {
 	person, tree, other := t.TempDir(), t.TempDir(), t.TempDir()
 	put := func(dir, name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	const hook = `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh hook.sh"}]}]}}`
 	for _, dir := range []string{person, tree, other} {
@@ -38,19 +34,11 @@ func TestTrustInAWorkersTree(t *testing.T) {
 		}
 		return parts
 	}
-	id, err := folder.Identity(person)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Keep(trust.Accept(person, id, time.Now(), true, parts(person))); err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(folder.Identity(person))(t)
+	must.Do(t, store.Keep(trust.Accept(person, id, time.Now(), true, parts(person))))
 	state := func(dir, as string) trust.State {
 		t.Helper()
-		v, err := (&Trust{Dir: dir, as: as, home: "/home/nobody", store: store}).compare(parts(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get((&Trust{Dir: dir, as: as, home: "/home/nobody", store: store}).compare(parts(dir)))(t)
 		return v.State
 	}
 	if s := state(tree, person); s != trust.Trusted {
@@ -66,10 +54,7 @@ func TestTrustInAWorkersTree(t *testing.T) {
 		"hook.sh":               "touch evil\n",
 		".claude/settings.json": `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "touch evil"}]}]}}`,
 	} {
-		was, err := os.ReadFile(filepath.Join(tree, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := must.Get(os.ReadFile(filepath.Join(tree, name)))(t)
 		put(tree, name, text)
 		if s := state(tree, person); s == trust.Trusted {
 			t.Errorf("%s was changed by the worker and is trusted", name)

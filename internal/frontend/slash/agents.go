@@ -12,7 +12,7 @@ import (
 )
 
 func agents() Command {
-	return Command{Name: "agents", Anytime: true, Doc: "list the agents of this session, and watch what one does", Run: func(ctx context.Context, h Host, _ string) error {
+	return Command{Name: "agents", Anytime: true, Doc: "list the agents of this session, and watch one", Run: func(ctx context.Context, h Host, _ string) error {
 		all := &agentRuns{ctx: context.WithoutCancel(ctx), s: h.Session()} // it is read while the person watches
 		var items []Item
 		for _, r := range all.read() {

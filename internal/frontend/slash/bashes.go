@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -36,13 +36,13 @@ func bashes() Command {
 				case verb == "watch":
 					h.Watch(j.ID+" "+j.Command, j.Tail)
 					return nil
-				case verb == "end":
+				case verb == "end", verb == "kill":
 					j.End()
 					fmt.Fprintln(h.Out(), plain.Line("ended "+j.ID+" "+j.Command))
 					return nil
 				}
 			}
-			return errors.New("it takes end ID or watch ID, of a command that runs; /bashes lists them")
+			return errors.New("/bashes takes end ID or watch ID; without them it lists the commands")
 		},
 	}
 }
@@ -58,7 +58,7 @@ func jobItems(jobs []tool.Job) (out []Item) {
 }
 
 func jobLine(j tool.Job) string {
-	return strings.TrimSpace(fmt.Sprintf("%s  %s  for %s  %s", j.ID, plain.Cut(j.Command, 80), brief.Took(j.Runs), URL(j)))
+	return strings.TrimSpace(fmt.Sprintf("%s  %s  for %s  %s", j.ID, plain.Cut(j.Command, 80), took.Text(j.Runs), URL(j)))
 }
 
 // URL returns the address of a server on this machine that a command has printed, "" for none.

@@ -29,7 +29,7 @@ func copyCommand() Command {
 				return err
 			}
 			if text == "" {
-				return fmt.Errorf("there is no such %s to copy", what)
+				return fmt.Errorf("there is no %s to copy", what)
 			}
 			h.Do(Copy, text)
 			fmt.Fprintf(h.Out(), "copied: %s, %s (in terminals that support OSC 52)\n", what, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))

@@ -13,6 +13,6 @@ func doctor() Command {
 		case "offline", "--offline":
 			return h.Pawl(ctx, "doctor", "--offline")
 		}
-		return errors.New("/doctor takes nothing, or offline")
+		return errors.New("/doctor takes no argument, or offline")
 	}}
 }

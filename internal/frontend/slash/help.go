@@ -10,7 +10,7 @@ import (
 
 func help() Command {
 	return Command{Name: "help", Anytime: true, Doc: "list the commands", Run: func(ctx context.Context, h Host, _ string) error {
-		if name, ok, err := h.Pick(ctx, "commands", commandItems(h.Custom())); ok {
+		if name, ok, err := h.Pick(ctx, "commands", Items(h.Custom())); ok {
 			if err == nil && name != "" {
 				h.Edit("/" + name + " ")
 			}
@@ -32,18 +32,20 @@ func help() Command {
 	}}
 }
 
-// commandItems lists the commands by their groups, with how many each has.
-func commandItems(custom []Custom) (out []Item) {
+// Items lists the commands by their groups, with how many each has.
+func Items(custom []Custom) (out []Item) {
+	item := func(group, name, args, doc string) {
+		out = append(out, Item{ID: name, Group: group, Text: plain.Line("/" + name), About: plain.Line(doc), More: plain.Line(strings.TrimSpace("/" + name + " " + args))})
+	}
 	for _, g := range groups() {
-		name := fmt.Sprintf("%s (%d)", g.name, len(g.commands))
 		for _, c := range g.commands {
-			out = append(out, Item{ID: c.Name, Group: name, Text: "/" + c.Name, About: c.Doc, More: strings.TrimSpace("/" + c.Name + " " + c.Args)})
+			item(fmt.Sprintf("%s (%d)", g.name, len(g.commands)), c.Name, c.Args, c.Doc)
 		}
 	}
 	first := len(out)
 	for _, c := range custom {
 		if !Builtin(c.Name) {
-			out = append(out, Item{ID: c.Name, Text: "/" + c.Name, About: c.Doc, More: strings.TrimSpace("/" + c.Name + " " + c.Args)})
+			item("", c.Name, c.Args, c.Doc)
 		}
 	}
 	for i := range out[first:] {

@@ -96,7 +96,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 		if err := rejoin(); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "the next prompt uses the servers' present tools; its request costs the full price, because it cannot use the prompt cache")
+		fmt.Fprintln(out, "the next prompt uses the servers' current tools, at full price: the prompt cache does not fit them")
 	case "accept":
 		r, err := s.Accept(ctx, name)
 		if err != nil {
@@ -105,7 +105,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 		if err := rejoin(); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the present state of %s, with %d tools", name, len(r.Tools))))
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the current state of %s, with %d tools", name, len(r.Tools))))
 	default:
 		return fmt.Errorf("/mcp takes restart [NAME], reload or accept NAME")
 	}
@@ -125,7 +125,11 @@ func serverItems(all []mcp.Status) (out []Item) {
 		if st.Why != "" {
 			line += ": " + st.Why
 		}
-		out = append(out, Item{ID: "restart " + st.Server.Name, Group: line, Text: "restart it"})
+		start := "restart it"
+		if st.State == "not started" {
+			start = "start it"
+		}
+		out = append(out, Item{ID: "restart " + st.Server.Name, Group: line, Text: start})
 		if len(st.Held) > 0 {
 			out = append(out, Item{ID: "accept " + st.Server.Name, Group: line, Text: "accept its changes", More: strings.Join(st.Held, "\n")})
 		}

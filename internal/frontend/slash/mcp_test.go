@@ -12,7 +12,8 @@ import (
 type fakeMCP struct{ restarted []string }
 
 func (f *fakeMCP) Status() []mcp.Status {
-	return []mcp.Status{{Server: mcp.Server{Name: "a"}, State: "runs", PID: 4, Tools: 2, Starts: 2, Held: []string{"tool:x: changed\x1b[2J"}}, {Server: mcp.Server{Name: "b"}, State: "failed", Why: "no such program"}}
+	return []mcp.Status{{Server: mcp.Server{Name: "a"}, State: "runs", PID: 4, Tools: 2, Starts: 2, Held: []string{"tool:x: changed\x1b[2J"}}, {Server: mcp.Server{Name: "b"}, State: "failed", Why: "no such program"},
+		{Server: mcp.Server{Name: "c"}, State: "not started", Why: "c is not fetched: pawl mcp fetch c"}}
 }
 
 func (f *fakeMCP) Restart(name string) int {
@@ -39,8 +40,8 @@ func TestMCP(t *testing.T) {
 	}{
 		{"restart a", "stopped", 0, false},
 		{"restart none", "", 0, true},
-		{"reload", "the next prompt uses the servers' present tools", 1, false},
-		{"accept a", "accepted the present state of a", 1, false},
+		{"reload", "the next prompt uses the servers' current tools", 1, false},
+		{"accept a", "accepted the current state of a", 1, false},
 		{"accept b", "", 0, true},
 		{"what", "", 0, true},
 	} {
@@ -56,7 +57,7 @@ func TestMCP(t *testing.T) {
 // A server that changed can be accepted as well, and what changed is shown.
 func TestServerItems(t *testing.T) {
 	got := serverItems((&fakeMCP{}).Status())
-	if len(got) != 3 || got[0].Group != "a: runs, 2 tools, process 4, started 2 times" || got[0].ID != "restart a" ||
+	if len(got) != 4 || got[3].Text != "start it" || got[3].Group != "c: not started, 0 tools: c is not fetched: pawl mcp fetch c" || got[0].Group != "a: runs, 2 tools, process 4, started 2 times" || got[0].ID != "restart a" ||
 		got[1].ID != "accept a" || !strings.Contains(got[1].More, "tool:x: changed") || got[2].Group != "b: failed, 0 tools: no such program" {
 		t.Errorf("%+v", got)
 	}

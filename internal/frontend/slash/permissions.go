@@ -26,7 +26,7 @@ func permissions() Command {
 				}
 				return nil
 			case !slices.Contains([]string{"allow", "always", "deny", "revoke"}, verb):
-				return errors.New("/permissions takes nothing, allow RULE, always RULE, deny RULE or revoke RULE")
+				return errors.New("/permissions takes no argument, or allow RULE, always RULE, deny RULE or revoke RULE")
 			case rule == "":
 				return fmt.Errorf("a rule is missing: write one, such as /permissions %s bash(go test *)", verb)
 			case verb == "revoke":

@@ -34,9 +34,9 @@ func plan() Command {
 			case args == Decide:
 				return decide(ctx, h)
 			case verb == "approve" && modeOrNothing(rest):
-				return approve(ctx, h, rest)
+				return approve(ctx, h, rest, "")
 			case verb == "reject" && p.Text != "":
-				return reject(ctx, h, rest)
+				return reject(ctx, h, rest, "")
 			}
 			if mode := h.Session().View().Mode(); !mode.ReadsOnly() {
 				if _, err := h.Session().Submit(ctx, session.SetMode{Mode: string(mode.Child(true))}); err != nil {
@@ -62,7 +62,7 @@ func showPlan(h Host, p phase.Proposal) {
 	by := map[string]string{"model": "written by the model", "person": "as you edited it"}[string(p.By)]
 	state := "it waits for your answer: /plan approve, /plan edit, /plan reject WHY"
 	if !p.Undecided {
-		state = "it was decided; /todo shows the progress of its phases"
+		state = "decided already; /todo shows the progress of its phases"
 	}
 	fmt.Fprintf(h.Out(), "%s\n\n(%s; %s)\n", plain.Text(strings.TrimSpace(p.Text)), by, state)
 }
@@ -83,17 +83,18 @@ func editPlan(ctx context.Context, h Host, p phase.Proposal) error {
 	return err
 }
 
-func approve(ctx context.Context, h Host, mode string) error {
+// approve approves the plan that was shown; "": whatever it is.
+func approve(ctx context.Context, h Host, mode, shown string) error {
 	if mode == "" {
 		mode = string(permission.Default(true).Editing())
 	}
-	_, err := h.Session().Submit(ctx, session.DecidePlan{Approve: true, Mode: mode})
+	_, err := h.Session().Submit(ctx, session.DecidePlan{Approve: true, Mode: mode, Shown: shown})
 	return err
 }
 
 // reject rejects the plan. If there is a reason, the model writes another plan.
-func reject(ctx context.Context, h Host, why string) error {
-	_, err := h.Session().Submit(ctx, session.DecidePlan{Why: why})
+func reject(ctx context.Context, h Host, why, shown string) error {
+	_, err := h.Session().Submit(ctx, session.DecidePlan{Why: why, Shown: shown})
 	if err == nil && why == "" {
 		fmt.Fprintln(h.Out(), "the plan is rejected; the mode is as before: write what you want instead, or change the mode")
 	}
@@ -123,17 +124,17 @@ func decide(ctx context.Context, h Host) error {
 			fmt.Fprintln(h.Out(), "the plan waits for your answer: /plan approve, /plan edit, /plan reject WHY")
 			return nil
 		case "y":
-			return approve(ctx, h, string(permission.Default(true).Editing()))
+			return approve(ctx, h, string(permission.Default(true).Editing()), p.Text)
 		case "a":
-			return approve(ctx, h, string(permission.Default(true)))
+			return approve(ctx, h, string(permission.Default(true)), p.Text)
 		case "e":
 			if err := editPlan(ctx, h, p); err != nil {
 				return err
 			}
 		case "n":
-			return reject(ctx, h, "")
+			return reject(ctx, h, "", p.Text)
 		default:
-			return reject(ctx, h, strings.TrimSpace(answer))
+			return reject(ctx, h, strings.TrimSpace(answer), p.Text)
 		}
 	}
 }

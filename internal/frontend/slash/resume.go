@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -23,7 +25,7 @@ func resume() Command {
 		if err != nil {
 			return err
 		}
-		items := SessionItems(rows, h.Session().ID(), func(r event.Row) (string, string) { return h.About(ctx, r) })
+		items := SessionItems(rows, h.Session().ID(), h.Now(), func(r event.Row) (string, string) { return h.About(ctx, r) })
 		if id, ok, err := h.Pick(ctx, "sessions of this folder", items); ok {
 			if err != nil || id == "" || id == h.Session().ID() {
 				return err
@@ -31,11 +33,7 @@ func resume() Command {
 			return h.Switch(ctx, Want{Resume: id})
 		}
 		for _, it := range items[:min(len(items), shownSessions)] {
-			when, here, _ := strings.Cut(it.About, "  ")
-			fmt.Fprintln(h.Out(), strings.TrimRight(plain.Line(fmt.Sprintf("  %s  %9s  %s  %s", it.ID, when, it.Text, here)), " "))
-			if about, _, more := strings.Cut(it.More, "\n"); more {
-				fmt.Fprintln(h.Out(), plain.Line("      "+about))
-			}
+			fmt.Fprintf(h.Out(), "  %s  %s\n      %s\n", it.ID, plain.Line(it.Text), plain.Line(it.About))
 		}
 		if more := len(items) - shownSessions; more > 0 {
 			fmt.Fprintf(h.Out(), "  and %d older sessions; pawl sessions list --limit 0 lists all\n", more)
@@ -45,15 +43,17 @@ func resume() Command {
 }
 
 // SessionItems returns sessions to pick from. current is the one that is open, about
-// returns an age and a description (Host.About).
-func SessionItems(rows []event.Row, current string, about func(event.Row) (age, about string)) (items []Item) {
+// describes a session as Host.About does.
+func SessionItems(rows []event.Row, current string, now time.Time, about func(event.Row) (about, last string)) (items []Item) {
 	for i, r := range rows {
-		it := Item{ID: r.ID, Text: cmp.Or(r.Title, "(no prompt)")}
-		if i < shownSessions {
-			it.About, it.More = about(r)
-		}
+		it := Item{ID: r.ID, Text: cmp.Or(r.Title, "(no prompt)"), About: brief.Age(now.Sub(r.Updated))}
 		if r.ID == current {
-			it.About += "  (this one)"
+			it.About += ", this session"
+		}
+		if i < shownSessions {
+			about, last := about(r)
+			it.About = strings.TrimRight(it.About+", "+about, ", ")
+			it.More = last
 		}
 		it.More = strings.TrimSpace(it.More + "\n" + r.Dir)
 		items = append(items, it)

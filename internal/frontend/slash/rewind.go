@@ -36,7 +36,7 @@ func rewind() Command {
 			if len(points) == 0 {
 				return nil
 			}
-			if number, err = h.Ask(ctx, "go back to before which prompt? (a number, or Enter to stay): "); err != nil || strings.TrimSpace(number) == "" {
+			if number, err = h.Ask(ctx, "go back to before which prompt? (a number, or Enter to cancel): "); err != nil || strings.TrimSpace(number) == "" {
 				return err
 			}
 		}
@@ -57,7 +57,7 @@ func rewind() Command {
 // pointItems lists the prompts, the newest first.
 func pointItems(points []changes.Point) (out []Item) {
 	for i, p := range slices.Backward(points) {
-		it := Item{ID: strconv.Itoa(i + 1), Text: short(p.Text, 70), About: p.Time.Local().Format("15:04"), More: "no file was changed after it"}
+		it := Item{ID: strconv.Itoa(i + 1), Text: short(p.Text, 70), About: p.Time.Local().Format("15:04"), More: "no file changed after it"}
 		if len(p.Files) > 0 {
 			it.About += "  " + brief.Plural(len(p.Files), "file", "files")
 			it.More = "changed " + strings.Join(p.Files, ", ")
@@ -92,7 +92,7 @@ func short(s string, most int) string {
 }
 
 func which(ctx context.Context, h Host) (string, error) {
-	in, err := h.Ask(ctx, "what goes back?", choice.Option{Key: "b", Text: "both: conversation and files"}, choice.Option{Key: "c", Text: "conversation: the files stay as they are"}, choice.Option{Key: "f", Text: "files: the conversation goes on"})
+	in, err := h.Ask(ctx, "what to restore?", choice.Option{Key: "b", Text: "both: conversation and files"}, choice.Option{Key: "c", Text: "conversation: the files stay as they are"}, choice.Option{Key: "f", Text: "files: the conversation stays"})
 	return map[string]string{"c": "conversation", "f": "files", "b": "both"}[in], err
 }
 
@@ -104,7 +104,7 @@ func back(ctx context.Context, h Host, p changes.Point, what string, left int) e
 	switch what {
 	case "conversation", "files", "both":
 	default:
-		return errors.New("write what goes back: conversation, files or both")
+		return errors.New("say what to restore: conversation, files or both")
 	}
 	if what != "conversation" {
 		done, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRewind, Prompt: p.Seq})

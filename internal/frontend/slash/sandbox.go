@@ -10,7 +10,7 @@ import (
 )
 
 func sandboxCommand() Command {
-	return Command{Name: "sandbox", Anytime: true, Doc: "show whether commands run in a sandbox, and what was opened for them", Run: func(_ context.Context, h Host, args string) error {
+	return Command{Name: "sandbox", Anytime: true, Doc: "show whether commands run in a sandbox, and what is allowed there", Run: func(_ context.Context, h Host, args string) error {
 		if err := noArguments(args); err != nil {
 			return fmt.Errorf("%w; to run a command in the sandbox: pawl sandbox -- COMMAND", err)
 		}
@@ -25,7 +25,7 @@ func sandboxCommand() Command {
 			}
 		}
 		if len(opened) > 0 {
-			fmt.Fprintln(h.Out(), "opened by your permissions:")
+			fmt.Fprintln(h.Out(), "allowed by your permissions:")
 		}
 		for _, o := range opened {
 			fmt.Fprintln(h.Out(), plain.Line(o))

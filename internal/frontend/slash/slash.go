@@ -9,7 +9,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -35,11 +37,15 @@ type Host interface {
 	Switch(ctx context.Context, w Want) error
 	// Sessions returns the sessions of this folder, newest first.
 	Sessions(ctx context.Context) ([]event.Row, error)
-	// About returns a session's age, and a description of its model, mode and cost.
-	About(ctx context.Context, r event.Row) (age, about string)
+	// About returns a session's branch, state, cost, model and mode, and its last prompt with
+	// the reply.
+	About(ctx context.Context, r event.Row) (about, last string)
+	Now() time.Time
 	// Models returns the models to pick from, by provider, the usable ones first. The ID of one
 	// that cannot be used is empty.
 	Models(ctx context.Context) []Item
+	// Settings returns the settings of the person, and those of the folder.
+	Settings() ([]settings.Setting, error)
 	// Newest returns the n-th newest item of a kind (what) in the conversation: a
 	// reply, a code block of a reply, a command, or the output of a command. It returns
 	// "" if there are fewer.
@@ -53,6 +59,8 @@ type Host interface {
 	Rules() []string
 	// Memory does what `pawl memory` does with these words.
 	Memory(ctx context.Context, words string) error
+	// Serve does what `pawl serve` does with these words, until the conversation ends.
+	Serve(ctx context.Context, words string) error
 	// Goal prepares a command that a turn must make succeed.
 	Goal(command string) (*until.Goal, error)
 	// Ask asks the person and waits for the answer, which may be empty: the key of an option,
@@ -84,6 +92,7 @@ type Item struct {
 	Text  string
 	About string // after the text
 	More  string // shown while it is selected
+	Here  bool   // it is selected at first
 	// Live, if set, returns what More is by now.
 	Live func() string
 }
@@ -161,10 +170,10 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"model, rights and servers", []Command{help(), model(), mode(), permissions(), rules(), trustCommand(), sandboxCommand(), lspCommand(), mcpCommand(), hooksCommand()}},
-		{"the work", []Command{status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), bashes(), agents(), btw(), why(), statistics(), cost(), budgetCommand()}},
+		{"the work", []Command{status(), statesCommand(), plan(), todo(), phaseCommand(), untilCommand(), pause(), bashes(), agents(), swarmCommand(), btw(), why(), statistics(), cost(), budgetCommand()}},
 		{"what the model knows", []Command{contextCommand(), compact(), memory(), skillsCommand(), initCommand(), review()}},
 		{"changes", []Command{diff(), undoCommand(), redo(), rewind()}},
-		{"sessions", []Command{resume(), fork(), clearCommand(), export(), copyCommand()}},
+		{"sessions", []Command{resume(), fork(), clearCommand(), serveCommand(), export(), copyCommand()}},
 		{"pawl", []Command{theme(), keys(), configCommand(), doctor(), quit()}},
 	}
 }

@@ -16,7 +16,7 @@ func theme() Command {
 		var items []Item
 		for _, t := range styled.Themes() {
 			names = append(names, t.Name)
-			items = append(items, Item{ID: t.Name, Text: t.Name, More: "for good: pawl config set screen.theme " + t.Name})
+			items = append(items, Item{ID: t.Name, Text: t.Name, More: "to keep it: pawl config set screen.theme " + t.Name})
 		}
 		if args == "" {
 			id, ok, err := h.Pick(ctx, "themes", items)

@@ -19,7 +19,7 @@ func trustCommand() Command {
 			case "revoke", "no":
 				err = h.Pawl(ctx, "trust", "revoke")
 			default:
-				return errors.New("/trust takes nothing, yes or revoke")
+				return errors.New("/trust takes no argument, or yes or revoke")
 			}
 			if err == nil {
 				fmt.Fprintln(h.Out(), "it takes effect in the next session; /clear starts one")

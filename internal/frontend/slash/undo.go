@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
@@ -44,25 +45,28 @@ func unit(args string, otherwise undo.Kind) (undo.Selector, error) {
 
 // putBack shows a plan, asks, and executes it. It returns false if the person declines.
 func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
-	p, err := h.Session().View().Changes().Plan(ctx, w)
+	p, err := h.Session().PlanUndo(ctx, w)
 	if err != nil {
 		return false, putback.Nothing(ctx, h.Session(), w.Kind, err)
 	}
 	lost := putback.Lost(ctx, h.Session(), w.Kind)
 	putback.Show(h.Out(), p)
 	ask := func(q string, options ...choice.Option) (string, error) { return h.Ask(ctx, q, options...) }
-	if before, err := putback.PassOver(p, ask); before != 0 || err != nil {
-		if err == nil {
-			w.Before = before
-			return putBack(ctx, h, w)
+	w.Before, err = putback.PassOver(p, nil, ask)
+	var c undo.Consent
+	ok := false
+	if err == nil && w.Before == 0 {
+		asked := slices.ContainsFunc(p.Files, func(f undo.File) bool { return !f.Blocked() && f.Ask != "" })
+		if c, ok, err = putback.Agree(p, ask); err == nil && !ok && asked {
+			w.Before, err = putback.PassOver(p, c.LeaveOut, ask)
 		}
-		return false, err
 	}
-	c, ok, err := putback.Agree(p, ask)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, err
-	}
-	if !ok {
+	case w.Before != 0:
+		return putBack(ctx, h, w)
+	case !ok:
 		fmt.Fprintln(h.Out(), "nothing was changed")
 		return false, nil
 	}

@@ -37,7 +37,7 @@ func Cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done 
 	}
 	for waited := time.Duration(0); l.Ended == nil; waited += pollEvery {
 		held := (*event.HeldError)(nil)
-		switch err := cancelHere(ctx, e, l, home, keep); {
+		switch err := here(ctx, e, l, home, func(r *run) error { return r.cancel(ctx, keep) }); {
 		case err == nil:
 		case !errors.As(err, &held):
 			return "", err
@@ -87,16 +87,16 @@ func treesLeft(home string) string {
 	return "its trees are kept in " + home
 }
 
-// cancelHere cancels a swarm that no process runs. It returns a HeldError for a running
-// one.
-func cancelHere(ctx context.Context, e *setup.Environment, l *Log, home string, keep bool) error {
-	r := &run{Swarm: Swarm{Environment: e}, home: home}
+// here does something to a swarm that no process runs. It returns a HeldError for a
+// running one.
+func here(ctx context.Context, e *setup.Environment, l *Log, home string, do func(*run) error) error {
+	r := &run{Swarm: Swarm{Environment: e}, home: home, show: func(string) {}}
 	var err error
 	if r.o, err = e.Open(ctx, &setup.Options{Resume: l.ID, Dir: l.Dir}, setup.Frontend{Name: setup.SwarmFront, ReadOnly: true, Configure: func(c *session.Config) { c.ReadOnly, c.Fold = false, &r.log }}); err != nil {
 		return err
 	}
 	defer r.o.Close()
-	return r.cancel(ctx, keep)
+	return do(r)
 }
 
 // cancel records that the swarm is cancelled and removes its trees. Its workers' costs

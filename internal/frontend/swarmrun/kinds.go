@@ -84,7 +84,7 @@ func (w *worker) send(name string) (*leases.Agent, error) {
 	if !ok {
 		return nil, noKind(name)
 	}
-	return &leases.Agent{Name: k.Name, Prompt: k.Prompt, Tools: k.Tools, Model: k.Model, USD: k.USD, ReadOnly: k.ReadOnly}, nil
+	return &leases.Agent{Name: k.Name, Prompt: k.Prompt, Tools: k.Tools, Model: k.Model, USD: k.USD, ReadOnly: k.ReadOnly, Not: k.Not, Steps: k.Steps}, nil
 }
 
 // receive uses the kind that came with a task from another machine.
@@ -97,7 +97,7 @@ func (w *worker) receive(dir string) error {
 	if err != nil {
 		return err
 	}
-	k := agents.Kind{Name: a.Name, Prompt: a.Prompt, Tools: a.Tools, Model: a.Model, USD: max(0, a.USD), ReadOnly: a.ReadOnly}
+	k := agents.Kind{Name: a.Name, Prompt: a.Prompt, Tools: a.Tools, Model: a.Model, USD: max(0, a.USD), ReadOnly: a.ReadOnly, Not: a.Not, Steps: max(0, a.Steps)}
 	w.checkModel(&k, conf)
 	w.kinds = map[string]agents.Kind{w.held.Job.Task.Agent: k}
 	return nil
@@ -120,7 +120,7 @@ func (w *worker) configure(c *session.Config, k agents.Kind) {
 		return
 	}
 	var missing []string
-	*c, missing = c.As(tool.Agent{Kind: k.Name, Tools: k.Tools, ReadOnly: k.ReadOnly, About: "You work as the agent " + k.Name + ".\n\n" + k.Prompt})
+	*c, missing = c.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, About: "You work as the agent " + k.Name + ".\n\n" + k.Prompt})
 	if len(missing) > 0 {
 		w.sayOnce(fmt.Sprintf("the agent %s runs without %s: a worker has no such tool", k.Name, strings.Join(missing, ", ")))
 	}
@@ -130,7 +130,7 @@ func (w *worker) configure(c *session.Config, k agents.Kind) {
 	switch {
 	case k.USD <= 0:
 	case c.Model.Info().Price == nil:
-		w.sayOnce(fmt.Sprintf("the budget of $%.2f of the agent %s cannot be kept, since no price of %s is known", k.USD, k.Name, c.Model.Info().Ref()))
+		w.sayOnce(fmt.Sprintf("the budget of $%.2f of the agent %s cannot be enforced: the price of %s is unknown", k.USD, k.Name, c.Model.Info().Ref()))
 	default:
 		c.Limits.USD = k.USD
 	}

@@ -8,17 +8,19 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/policy/swarm"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// land writes a verified result to the person's files, as one change; with WritePart
-// also what is merged of one that is not whole. If the files changed meanwhile, the
+// land writes a verified result to the person's files, as one change; with WritePart, or
+// if the person says so, also what is merged of one that is not whole. If the files changed meanwhile, the
 // result is merged with them and verified again. If that fails, nothing is written.
 func (r *run) land(ctx context.Context) error {
 	base, tip := cmp.Or(r.log.landed, r.log.Base), r.log.Tip()
@@ -31,13 +33,16 @@ func (r *run) land(ctx context.Context) error {
 		for _, c := range r.log.Ended.Checks {
 			checks = append(checks, c.Command)
 		}
-	case r.WritePart && tip != base && (r.log.Ended == nil || r.log.Ended.Outcome == event.SwarmIncomplete):
+	case tip != base && (r.log.Ended == nil || r.log.Ended.Outcome == event.SwarmIncomplete) && r.wantsPart(ctx):
 		text, checks = r.log.partText(), r.log.Accepted()
 		if err := r.passes(ctx, tip, checks); err != nil {
 			return err
 		}
 	default:
 		return nil
+	}
+	if r.Branches {
+		return r.branch(ctx, text)
 	}
 	now, err := r.trees.SnapshotOn(ctx, base)
 	if err != nil {
@@ -69,10 +74,19 @@ func (r *run) land(ctx context.Context) error {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}
 	r.say(fmt.Sprintf("written to your files: %d changed as one; to undo it: pawl undo -s %s", len(cs), r.log.ID))
-	if left := brief.Left(r.o.View().Evidence()); left != "" {
+	for _, left := range brief.Left(r.o.View().Evidence()) {
 		r.say(left)
 	}
 	return nil
+}
+
+// wantsPart reports whether a result that is not whole is written.
+func (r *run) wantsPart(ctx context.Context) bool {
+	if r.WritePart || r.ask == nil {
+		return r.WritePart
+	}
+	said, _ := r.ask(ctx, fmt.Sprintf("the result is incomplete: %d of %d tasks are merged; write these to your files if they pass their checks?", r.log.Count(swarm.Merged), r.log.Len()), choice.YesNo()...)
+	return said == "y" // without an answer nothing is written
 }
 
 // passes returns an error if a tree does not pass its checks.
@@ -82,12 +96,12 @@ func (r *run) passes(ctx context.Context, commit string, checks []string) error 
 		return err
 	}
 	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // the next checkout removes it as well
-	for _, line := range checks {
-		if k := r.here.check(ctx, dir, line); k.Exit == nil || *k.Exit != 0 {
-			return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: together with your files, the result does not pass %s:\n%s", k.Command, k.Output)
-		}
+	ks, err := team.Passes(ctx, r.here.check, dir, append(r.log.Setups(), checks...))
+	if err != nil && ctx.Err() == nil {
+		k := ks[len(ks)-1]
+		return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: together with your files, the result does not pass %s:\n%s", k.Command, k.Output)
 	}
-	return nil
+	return err
 }
 
 // writes returns the writes that turn the files of one commit into those of another.
@@ -100,9 +114,17 @@ func (r *run) writes(ctx context.Context, from, to string) ([]tool.Write, error)
 	if err != nil {
 		return nil, err
 	}
-	had := make(map[string]trees.Change, len(back))
-	for _, c := range back {
-		had[c.Path] = c
+	now, err := r.trees.Read(ctx, back)
+	if err != nil {
+		return nil, err
+	}
+	next, err := r.trees.Read(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	had := make(map[string]int, len(back))
+	for i, c := range back {
+		had[c.Path] = i
 	}
 	var ws []tool.Write
 	var refused []string
@@ -110,25 +132,22 @@ func (r *run) writes(ctx context.Context, from, to string) ([]tool.Write, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range changes {
+	for i, c := range changes {
 		file := filepath.Join(dir, c.Path)
 		if permission.Protected(c.Path, file, r.o.GitUses(file)) {
 			refused = append(refused, c.Path)
 			continue
 		}
-		w := tool.Write{Path: c.Path, Remove: c.Deleted, NoFollow: true}
-		old := had[c.Path]
+		w := tool.Write{Path: c.Path, Data: next[i], Remove: c.Deleted, NoFollow: true}
+		at, ok := had[c.Path]
+		if !ok {
+			return nil, fmt.Errorf("git lists %s only in one direction", c.Path)
+		}
+		old := back[at]
 		if !old.Deleted {
-			b, err := r.trees.Read(ctx, old)
-			if err != nil {
-				return nil, err
-			}
-			w.Expect = workspace.HashOf(b)
+			w.Expect = workspace.HashOf(now[at])
 		}
 		if !c.Deleted {
-			if w.Data, err = r.trees.Read(ctx, c); err != nil {
-				return nil, err
-			}
 			if c.Exec && !old.Exec {
 				w.Mode = 0o755
 			} else if !c.Exec && old.Exec {

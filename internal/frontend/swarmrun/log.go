@@ -42,7 +42,11 @@ func (l *Log) Apply(e event.Event) {
 }
 
 // Report returns the report of the swarm.
-func (l *Log) Report() team.Report { return team.ReportOf(&l.Schedule, l.meter.Session()) }
+func (l *Log) Report() team.Report {
+	r := team.ReportOf(&l.Schedule, l.meter.Session())
+	r.ID = l.ID
+	return r
+}
 
 // landingText returns the text under which the log records the writing of the result.
 func (l *Log) landingText() string { return "write the verified result of the swarm: " + l.Goal }

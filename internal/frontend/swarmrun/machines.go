@@ -3,18 +3,21 @@ package swarmrun
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/dial"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -36,12 +39,13 @@ const (
 // Server is the NATS server that connects machines.
 type Server struct {
 	dial.Options
+	Team   string   // whose swarms and workers meet there; "": leases.Team
 	Labels []string // of a worker's machine, or required by a swarm
 }
 
 func (s Server) connect(env func(string) string, say func(string)) (*nats.Conn, error) {
 	o := s.Options
-	o.Token, o.Say = env(natsToken), say
+	o.Token, o.Say, o.Inbox = env(natsToken), say, leases.Inbox(s.Team)
 	return dial.Connect(o)
 }
 
@@ -55,8 +59,34 @@ func (r *run) otherMachines(ctx context.Context) (_ team.Workers, closeBoard fun
 	if err != nil {
 		return nil, nil, err
 	}
+	host, _ := os.Hostname()
 	board, err := leases.Open(ctx, nc, leases.Config{
-		Swarm: r.log.ID, Version: r.Version, Labels: r.Server.Labels, Lease: cmp.Or(r.Lease, natsLease), Bank: r.here.bank, Say: r.say,
+		Team: r.Server.Team, Swarm: r.log.ID, Version: r.Version, Labels: r.Server.Labels, Lease: cmp.Or(r.Lease, natsLease), Bank: r.here.bank, Say: r.say, Host: host,
+		Status: func() (out json.RawMessage) {
+			var report team.Report
+			r.View(func() { report = r.log.Report() })
+			out, _ = json.Marshal(report) // it has only plain fields
+			return out
+		},
+		Order: func(ctx context.Context, raw json.RawMessage) (string, error) {
+			var o remoteOrder
+			if err := json.Unmarshal(raw, &o); err != nil {
+				return "", err
+			}
+			if o.Diff == "" {
+				return "", r.order(ctx, o.TaskSteered)
+			}
+			text, err := r.diff(ctx, o.Diff)
+			if len(text) > mostSent {
+				text = strings.ToValidUTF8(text[:mostSent], "") + "\n[the rest is too long to be sent: pawl swarm diff, on the machine that runs the swarm]\n"
+			}
+			return text, err
+		},
+		Cancel: func() {
+			if err := requestCancel(r.home, false); err != nil {
+				r.say("the swarm could not be cancelled: " + err.Error())
+			}
+		},
 	})
 	if err != nil {
 		nc.Close()
@@ -85,6 +115,7 @@ type Worker struct {
 	Options setup.Options // of each worker's session
 	Server  Server
 	Slots   int    // tasks at once
+	Health  string // the address where health and metrics are served; "": nowhere
 	Name    string // in reports; "": the host name
 }
 
@@ -95,7 +126,12 @@ func (w Worker) Serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	git, free, err := w.confine(home)
+	kept, release, err := keptFolder(home, w.Server.URL, w.Server.Team, w.Now())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	git, free, err := w.confine(home, kept)
 	if err != nil {
 		return err
 	}
@@ -109,9 +145,18 @@ func (w Worker) Serve(ctx context.Context) (err error) {
 	if w.Name == "" {
 		w.Name, _ = os.Hostname()
 	}
+	var machine atomic.Pointer[func() leases.Machine]
+	if w.Health != "" {
+		health, err := metrics.ServeHealth(w.Health, func() error { return workerReady(nc, machine.Load()) }, func() []metrics.Sample { return workerSamples(w.Version, nc, machine.Load()) })
+		if err != nil {
+			return err
+		}
+		defer health.Close()
+		say("health and metrics: http://" + health.Addr())
+	}
 	secret := secretsHere(w.Environment)
 	hand := &machines.Worker{
-		Home: filepath.Join(home, "swarms"), Git: git,
+		Home: filepath.Join(home, "swarms"), Kept: kept, Git: git,
 		Work: func(ctx context.Context, j team.Job, h *leases.Held) (team.Done, error) {
 			say(fmt.Sprintf("swarm %s: working on %s", h.Swarm(), j.Task.ID))
 			t := &worker{Environment: w.Environment, opt: w.Options, swarm: h.Swarm(), bank: h, held: h, say: say}
@@ -121,20 +166,20 @@ func (w Worker) Serve(ctx context.Context) (err error) {
 			}
 			return t.work(ctx, j)
 		},
-		Check: func(ctx context.Context, dir, line string) event.TaskCheck {
-			return (&worker{Environment: w.Environment, opt: w.Options, swarm: "worker"}).check(ctx, dir, line)
-		},
+		Check:  (&worker{Environment: w.Environment, opt: w.Options, swarm: "worker"}).check,
 		Secret: secret.in,
 	}
 	say(fmt.Sprintf("pawl %s works for the swarms at this server: %d tasks at once; Ctrl+C ends it", w.Version, w.Slots))
+	say("files of swarms stay in " + kept + ", so that they are sent once")
 	return leases.Serve(ctx, nc, leases.WorkerConfig{
-		Name: w.Name, Version: w.Version, Labels: w.Server.Labels, Slots: w.Slots, Do: hand.Do, Left: hand.Left, Mask: secret.mask, Say: say,
+		Name: w.Name, Team: w.Server.Team, Version: w.Version, Labels: labelsHere(w.Server.Labels), Slots: w.Slots, Do: hand.Do, Trees: hand.Trees, Left: hand.Left, Mask: secret.mask, Say: say,
+		Began: func(info func() leases.Machine) { machine.Store(&info) },
 	})
 }
 
 // confine makes sure that what other machines send runs confined, unless the person
-// chose otherwise, and returns the git that reads it. free ends the confinement.
-func (w *Worker) confine(home string) (git *workspace.Git, free func(), err error) {
+// chose otherwise, and returns the git that reads it, and keeps some of it. free ends the confinement.
+func (w *Worker) confine(home, kept string) (git *workspace.Git, free func(), err error) {
 	conf, paths, err := w.SettingsIn(home)
 	if err != nil {
 		return nil, nil, err
@@ -164,5 +209,5 @@ func (w *Worker) confine(home string) (git *workspace.Git, free func(), err erro
 	if !by.Has.Workspace {
 		git.Confine = process.Free
 	}
-	return git.Writing(stores), free, nil
+	return git.Writing(stores, kept), free, nil
 }

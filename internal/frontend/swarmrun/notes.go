@@ -6,6 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natskv"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/jsonfile"
@@ -13,9 +14,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/kv"
 )
-
-// notesBucket is the bucket of a NATS server with the notes of all its swarms.
-const notesBucket = "pawl-notes"
 
 // openNotes opens the store of what the workers learned from each other, which
 // swarm.notes of the configuration chooses.
@@ -45,18 +43,18 @@ func (r *run) notesOnServer(ctx context.Context) (_ kv.Store, closeStore func(),
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := notesOn(ctx, nc)
+	s, err := notesOn(ctx, nc, leases.NotesBucket(r.Server.Team))
 	if err != nil {
 		nc.Close()
 		if ctx.Err() == nil { // not ended by a person
-			err = fault.NewConfiguration("start it with JetStream (-js), and allow $KV."+notesBucket+".>; or: pawl config set swarm.notes sqlite", "%v", err)
+			err = fault.NewConfiguration("start it with JetStream (-js), and allow $KV."+leases.NotesBucket(r.Server.Team)+".>; or: pawl config set swarm.notes sqlite", "%v", err)
 		}
 		return nil, nil, err
 	}
 	return s, nc.Close, nil
 }
 
-func notesOn(ctx context.Context, nc *nats.Conn) (*natskv.Store, error) {
+func notesOn(ctx context.Context, nc *nats.Conn, bucket string) (*natskv.Store, error) {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, err
@@ -65,5 +63,5 @@ func notesOn(ctx context.Context, nc *nats.Conn) (*natskv.Store, error) {
 	if nc.ConnectedClusterName() != "" {
 		replicas = 3
 	}
-	return natskv.Open(ctx, js, notesBucket, replicas)
+	return natskv.Open(ctx, js, bucket, replicas)
 }

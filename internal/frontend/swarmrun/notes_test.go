@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -30,12 +31,7 @@ func TestNotesAreStoredWhereTheSettingSays(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			conf := filepath.Join(home, "config", "pawl")
-			if err := os.MkdirAll(conf, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(conf, "config.json"), []byte(`{"swarm":{"notes":"`+c.notes+`"}}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, filepath.Join(conf, "config.json"), `{"swarm":{"notes":"`+c.notes+`"}}`)
 			env := map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "XDG_STATE_HOME": filepath.Join(home, "state")}
 			open := func(use func(r *run)) {
 				r := &run{Swarm: Swarm{Environment: &setup.Environment{Env: func(k string) string { return env[k] }, Dir: home, Err: &bytes.Buffer{}}}}
@@ -44,19 +40,13 @@ func TestNotesAreStoredWhereTheSettingSays(t *testing.T) {
 			}
 			open(func(r *run) {
 				s, closeStore, err := r.openNotes(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				defer closeStore()
-				if _, err := s.Save(t.Context(), "s/found/00000000", []byte(`"x"`)); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(s.Save(t.Context(), "s/found/00000000", []byte(`"x"`)))
 			})
 			open(func(r *run) {
 				s, closeStore, err := r.openNotes(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				defer closeStore()
 				if e, err := s.Load(t.Context(), "s/found/00000000"); err != nil || string(e.Value) != `"x"` {
 					t.Errorf("%q, %v", e.Value, err)

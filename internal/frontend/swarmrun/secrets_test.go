@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -19,10 +20,7 @@ func TestSecretsOfThisMachine(t *testing.T) {
 	t.Setenv("A_KEY", "on") // too short to be one: every text would hold it
 	h := secretsHere(&setup.Environment{Env: func(string) string { return "" }})
 	for _, s := range []string{key, quoted} {
-		message, err := json.Marshal(map[string]string{"reply": "it is " + s + ", on an-editor-of-some-kind"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		message := must.Get(json.Marshal(map[string]string{"reply": "it is " + s + ", on an-editor-of-some-kind"}))(t)
 		var back map[string]string
 		masked := h.mask(message)
 		if err := json.Unmarshal(masked, &back); err != nil || back["reply"] != "it is [secret], on an-editor-of-some-kind" {

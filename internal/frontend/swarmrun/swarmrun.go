@@ -19,8 +19,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -29,6 +31,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -49,16 +52,26 @@ type Swarm struct {
 	Server  Server
 	// TrustWorkers: the results of acceptance checks on other machines are accepted.
 	TrustWorkers bool
-	// WritePart: what is merged is written even if the result is not whole.
+	// WritePart: what is merged is written even if the result is not whole, without a question.
 	WritePart bool
-	Lease     time.Duration // how long a worker on another machine may be silent; 0: 30 s
-	Show      Show
+	// Health is the address where health and metrics are served; "": nowhere.
+	Health string
+	// Branches: the result becomes branches, and the person's files stay as they are.
+	Branches bool
+	// Review: each task of a new swarm is reviewed by a person.
+	Review  bool
+	Timeout time.Duration // after it the swarm pauses; 0: never
+	Lease   time.Duration // how long a worker on another machine may be silent; 0: 30 s
+	Show    Show
 }
 
 // Show shows the session of a swarm. It calls run at most once, and returns after run
-// has returned. say shows a message; if it is nil, messages are printed. run returns
-// the command that continues the swarm; "" means that nothing is left to do.
-type Show func(ctx context.Context, o *setup.Opened, run func(ctx context.Context, say func(string)) (again string)) error
+// has returned. say shows a message; if it is nil, messages are printed. run returns the
+// command that continues the swarm; "" means that nothing is left to do.
+type Show func(ctx context.Context, o *setup.Opened, run func(ctx context.Context, say func(string), ask Ask) (again string)) error
+
+// Ask asks the person, until ctx ends. If it is nil, nobody is asked.
+type Ask func(ctx context.Context, question string, options ...choice.Option) (key string, err error)
 
 // Result describes how a run of a swarm ended.
 type Result struct {
@@ -74,13 +87,15 @@ type run struct {
 	log   Log
 	trees *trees.Store
 	home  string            // the folder of the trees
+	asked chan team.Order   // by other processes, about single tasks
 	show  func(line string) // nil: lines are printed
+	ask   Ask
 }
 
 // Run runs a new graph or, if g is nil, continues a swarm. If ctx is interrupted, the
 // workers' tasks are released and the error is the session.Interrupt.
 func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
-	r := &run{Swarm: s}
+	r := &run{Swarm: s, asked: make(chan team.Order)}
 	var err error
 	if r.o, err = s.Open(ctx, &r.Options, setup.Frontend{Name: setup.SwarmFront, Configure: func(c *session.Config) { c.Fold = &r.log }}); err != nil {
 		if held := (*event.HeldError)(nil); errors.As(err, &held) {
@@ -103,7 +118,17 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	defer closeNotes()
 	ctx, stop := r.watchForCancel(ctx)
 	defer stop()
-	if err := r.shown(ctx, notes); errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {
+	go r.watchForOrders(ctx)
+	if r.Health != "" {
+		health, err := metrics.ServeHealth(r.Health, func() error { return nil }, r.samples)
+		if err != nil {
+			return Result{}, err
+		}
+		defer health.Close()
+		r.say("health and metrics: http://" + health.Addr())
+	}
+	err = r.shown(ctx, notes)
+	if errors.Is(context.Cause(ctx), errCancelled) && r.log.Ended == nil {
 		return r.cancelled(ctx)
 	} else if i := (session.Interrupt{}); errors.As(err, &i) || errors.As(context.Cause(ctx), &i) {
 		r.say("interrupted; to continue: " + resume(r.log.ID))
@@ -119,6 +144,9 @@ func (s Swarm) Run(ctx context.Context, g *taskgraph.File) (Result, error) {
 	}
 	return end, removeTrees(r.home)
 }
+
+// errTime is the cause of the end of a run whose time is up.
+var errTime = errors.New("the time of the swarm is up")
 
 // notWritten says why the whole result was not written, and what to do next.
 func (r *run) notWritten(end team.Report) string {
@@ -141,22 +169,36 @@ func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 	if err := r.openTrees(ctx); err != nil {
 		return err
 	}
+	if err := r.canBranch(ctx); err != nil {
+		return err
+	}
 	r.here = worker{Environment: r.Environment, opt: r.Options, swarm: r.log.ID, bank: team.Bank{Account: r.o.Coordination().Account(), Log: r}, say: r.say}
 	if g == nil {
 		var tasks []event.Task
 		for _, t := range r.log.Tasks() {
 			tasks = append(tasks, t.Task)
 		}
-		return r.here.chooseKinds(tasks, nil, r.Server.URL == "")
+		return errors.Join(r.here.chooseKinds(tasks, nil, r.Server.URL == ""), r.canHere(tasks))
 	}
-	if err := r.here.chooseKinds(g.Tasks, g, r.Server.URL == ""); err != nil {
+	tasks := g.Whole()
+	for i := range tasks {
+		tasks[i].Review = tasks[i].Review || r.Review
+	}
+	if err := errors.Join(r.here.chooseKinds(g.Tasks, g, r.Server.URL == ""), r.canHere(tasks)); err != nil {
 		return err
 	}
 	base, err := r.trees.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	return r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: g.Tasks, Verify: g.Verify}})
+	return r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: tasks, Verify: g.Verify}})
+}
+
+func (r *run) canHere(tasks []event.Task) error {
+	if r.Server.URL != "" {
+		return nil
+	}
+	return canHere(tasks, labelsHere(nil))
 }
 
 // shown drives the swarm while Show shows it.
@@ -164,30 +206,40 @@ func (r *run) shown(ctx context.Context, notes kv.Store) (err error) {
 	if r.Show == nil {
 		return r.drive(ctx, notes)
 	}
-	shown := r.Show(ctx, r.o, func(ctx context.Context, say func(string)) (again string) {
-		r.show = say
+	shown := r.Show(ctx, r.o, func(ctx context.Context, say func(string), ask Ask) (again string) {
+		r.show, r.ask = say, ask
 		if err = r.drive(ctx, notes); err == nil || errors.Is(context.Cause(ctx), errCancelled) {
 			return ""
 		}
 		return resume(r.log.ID)
 	})
-	r.show = nil
+	r.show, r.ask = nil, nil
 	return errors.Join(err, shown)
 }
 
 // drive runs the swarm and writes its result.
 func (r *run) drive(ctx context.Context, notes kv.Store) error {
+	timed := ctx
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		timed, cancel = context.WithTimeoutCause(ctx, r.Timeout, errTime)
+		defer cancel()
+	}
 	workers, closeBoard, err := r.otherMachines(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeBoard()
 	r.say(fmt.Sprintf("swarm %s: %s, %s", r.log.ID, brief.Plural(r.log.Len(), "task", "tasks"), brief.Plural(r.Workers, "worker", "workers")))
-	if err := team.Run(ctx, team.Config{
-		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.Workers,
+	err = team.Run(timed, team.Config{
+		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.Workers, Labels: labelsHere(nil),
 		Saw:  func(c swarm.Call) { r.o.Coordination().Show(event.TaskCalled{Worker: c.Worker, What: c.What}) },
-		Work: r.here.work, Check: r.here.check, Now: r.Now, Lease: leaseHere, Notes: notes, ID: r.log.ID, Workers: workers, Say: r.say,
-	}); err != nil {
+		Work: r.here.work, Check: r.here.check, Now: r.Now, Lease: leaseHere, Notes: notes, ID: r.log.ID, Workers: workers, Say: r.say, Orders: r.asked,
+	})
+	if errors.Is(context.Cause(timed), errTime) && r.log.Ended == nil {
+		err = r.Append(ctx, event.Draft{Body: event.SwarmPaused{Fault: event.FaultTime, Error: fmt.Sprintf("it took longer than the %s of --timeout", r.Timeout), Commit: r.log.Tip()}})
+	}
+	if err != nil {
 		return err
 	}
 	return r.land(ctx)
@@ -212,7 +264,7 @@ func (r *run) openTrees(ctx context.Context) error {
 		return err
 	}
 	if in, err := filepath.Rel(dir, r.home); err == nil && filepath.IsLocal(in) {
-		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a folder outside it", "the trees of workers would lie in %s itself", dir)
+		return fault.NewConfiguration("work in the project's own folder, or set XDG_DATA_HOME to a folder outside it", "the workers' trees would be in %s itself", dir)
 	}
 	r.Options.TrustedAs = dir // applies to the workers in this process
 	git := *r.o.Git
@@ -277,6 +329,12 @@ func (r *run) Append(ctx context.Context, ds ...event.Draft) error {
 		if line != "" {
 			r.say(line)
 		}
+		if b, ok := d.Body.(event.TaskReturned); ok {
+			var t swarm.TaskProgress
+			if r.View(func() { t, _ = r.log.Task(b.Task) }); t.InReview() {
+				r.say(fmt.Sprintf("  %s: waits for you: pawl swarm diff %s, then pawl swarm accept %s, or retry", t.ID, t.ID, t.ID))
+			}
+		}
 	}
 	return nil
 }
@@ -302,6 +360,8 @@ func lineOf(b event.Body) string {
 		return fmt.Sprintf("  %s: merged", b.Task)
 	case event.TaskConflicted:
 		return fmt.Sprintf("  %s: conflict in %v, merged by hand as task %s", b.Task, b.Files, b.By)
+	case event.TaskSteered:
+		return strings.TrimSpace(fmt.Sprintf("  %s: you: %s %s", b.Task, b.Do, plain.Cut(plain.Line(b.Text), 120)))
 	case event.SwarmEnded:
 		return "swarm: " + string(b.Outcome)
 	case event.SwarmPaused:

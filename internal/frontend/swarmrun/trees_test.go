@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 14.2: the trees are removed also where a removal was cut short before, and where
@@ -17,12 +19,8 @@ func TestRemoveTrees(t *testing.T) {
 	} {
 		for _, f := range there {
 			path := filepath.Join(filepath.Dir(home), f)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte("x"), 0o400); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.Do(t, os.WriteFile(path, []byte("x"), 0o400))
 		}
 		if err := removeTrees(home); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -36,9 +34,7 @@ func TestRemoveTrees(t *testing.T) {
 // A folder that cannot be looked at is an error.
 func TestRemoveTreesFails(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "id")
-	if err := os.WriteFile(home, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, home, "x")
 	if err := removeTrees(filepath.Join(home, "below a file")); err == nil {
 		t.Error("no error")
 	}
@@ -55,22 +51,14 @@ func TestCopiesOfDeadWorkers(t *testing.T) {
 		return ""
 	}
 	live, remove, err := makeHome(env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	workers := filepath.Dir(live)
 	for _, f := range []string{"w-dead/" + lockFile, "w-dead/swarms/s/git/HEAD", "w-starts/tree", "mine/" + lockFile} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(workers, f)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(workers, f), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(workers, f)), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(workers, f), nil, 0o600))
 	}
 	_, removeSecond, err := makeHome(env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, there := range map[string]bool{filepath.Base(live): true, "w-dead": false, "w-starts": true, "mine": true} {
 		if _, err := os.Stat(filepath.Join(workers, name)); (err == nil) != there {
 			t.Errorf("%s: %v", name, err)

@@ -3,6 +3,7 @@ package swarmrun
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -85,7 +86,15 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	defer o.Close()
 	done.Session, done.Model = o.ID(), o.View().Info().Ref()
 	activity := swarm.NewActivity(j.Worker)
-	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Observer{After: o.View().Last(), See: watch(o, j, activity)})
+	listens := &listener{o: o, j: j, activity: activity}
+	out, err := o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: j.Prompt}, session.Observer{After: o.View().Last(), See: listens.see})
+	for err == nil && out.Ended.End == event.EndDone {
+		more := listens.hear(swarm.Call{Worker: j.Worker}, nil)
+		if len(more) == 0 {
+			break
+		}
+		out, err = o.RunPrompt(ctx, session.Prompt{Source: event.Parent, Text: strings.Join(more, "\n\n")}, session.Observer{After: o.View().Last(), See: listens.see})
+	}
 	spent, _ := o.View().Spent()
 	done.Reply, done.Tokens = out.Reply, spent.Usage.Input+spent.Usage.Output
 	if spent.Unknown == 0 && o.View().Info().Price != nil {
@@ -93,6 +102,9 @@ func (w *worker) work(ctx context.Context, j team.Job) (done team.Done, err erro
 	}
 	if cause := context.Cause(ctx); team.FaultOf(cause) != event.FaultTask {
 		return done, cause
+	}
+	if unreached := bank.unreached(); unreached != nil && (err != nil || out.Ended.End != event.EndDone) {
+		return done, team.Outside(event.FaultNetwork, unreached)
 	}
 	if err != nil {
 		return done, err
@@ -129,21 +141,42 @@ func faultOfEnd(e event.Ended, limit error) error {
 }
 
 // limitedBank is the swarm's account, as one worker sees it: it tells the limit of the
-// swarm from those of the worker.
+// swarm from those of the worker, and that the swarm was not reached.
 type limitedBank struct {
 	spending.Parent
 	mu      sync.Mutex
 	reached error
+	lost    error // the swarm on another machine was not reached
 }
 
 func (b *limitedBank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	g, err := b.Parent.Reserve(ctx, a)
+	b.note(err)
+	return g, err
+}
+
+// Settle implements spending.Parent.
+func (b *limitedBank) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
+	err := b.Parent.Settle(ctx, grant, cs...)
+	b.note(err)
+	return err
+}
+
+func (b *limitedBank) note(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if limit := (*budget.LimitError)(nil); errors.As(err, &limit) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
 		b.reached = err
 	}
-	return g, err
+	if errors.Is(err, leases.ErrNetwork) {
+		b.lost = err
+	}
+}
+
+func (b *limitedBank) unreached() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost
 }
 
 func (b *limitedBank) limit() error {
@@ -152,60 +185,56 @@ func (b *limitedBank) limit() error {
 	return b.reached
 }
 
-// watch returns a function that reports a worker's calls to the swarm, and passes the
-// swarm's messages to the worker.
-func watch(o *setup.Opened, j team.Job, activity *swarm.Activity) func(event.Event) error {
-	var repeats swarm.Repeats
-	return func(e event.Event) error {
-		call, failed, ended := activity.Apply(e)
-		if !ended {
-			return nil
-		}
-		if tell := j.Saw(call, failed); tell != "" {
-			if _, err := o.Submit(context.Background(), session.Prompt{Source: event.Parent, Text: tell}); err != nil {
-				return err
-			}
-		}
-		if repeats.Apply(call.Key) {
-			return fmt.Errorf("the worker made the same call over and over with the same result: %s", call.What)
-		}
+// listener reports a worker's calls to the swarm, and passes the swarm's messages to the
+// worker.
+type listener struct {
+	o        *setup.Opened
+	j        team.Job
+	activity *swarm.Activity
+	repeats  swarm.Repeats
+	heard    int // messages
+}
+
+func (l *listener) see(e event.Event) error {
+	call, failed, ended := l.activity.Apply(e)
+	if !ended {
 		return nil
 	}
+	for _, text := range l.hear(call, failed) {
+		if _, err := l.o.Submit(context.Background(), session.Prompt{ID: rand.Text(), Source: event.Parent, Text: text}); err != nil {
+			return err
+		}
+	}
+	if l.repeats.Apply(call.Key) {
+		return fmt.Errorf("the worker made the same call over and over with the same result: %s", call.What)
+	}
+	return nil
 }
 
-// check runs a command line that the person wrote in the graph. It is confined to the
-// tree if commands can be confined; otherwise it runs as if the person ran it.
-func (w *worker) check(ctx context.Context, dir, line string) event.TaskCheck {
-	start := w.Now()
-	ran, missing, err := w.runCheck(ctx, dir, line)
-	k := event.TaskCheck{Command: line, Missing: missing, Took: w.Now().Sub(start), Exit: ran.Exit, Output: ran.Output}
-	if err != nil {
-		k.Exit, k.Output = nil, err.Error()
-	}
-	if n := len(k.Output); n > checkOutput {
-		k.Output = "…" + string([]rune(k.Output[n-checkOutput:]))
-	}
-	return k
+// hear returns the messages that are new.
+func (l *listener) hear(c swarm.Call, f *swarm.Failure) []string {
+	c.Heard = l.heard
+	tell := l.j.Saw(c, f)
+	l.heard += len(tell)
+	return tell
 }
 
-func (w *worker) runCheck(ctx context.Context, dir, line string) (_ tool.Ran, missing string, err error) {
+// check runs command lines that the person wrote in the graph, until one fails. They are
+// confined to the tree if commands can be confined; otherwise they run as if the person
+// ran them. What one leaves running ends with it.
+func (w *worker) check(ctx context.Context, dir string, lines ...string) []event.TaskCheck {
 	conf, paths, err := w.SettingsIn(dir)
-	if err != nil {
-		return tool.Ran{}, "", err
+	var by setup.Confinement
+	if err == nil {
+		by, _, err = w.Confine(&w.opt, conf, paths, dir, false)
 	}
-	by, _, err := w.Confine(&w.opt, conf, paths, dir, false)
 	if err != nil {
-		return tool.Ran{}, "", err
+		return []event.TaskCheck{{Command: lines[0], Output: err.Error()}}
 	}
 	starter, stop := by.Starter()
 	defer stop()
 	mask := secrets.New(w.Secrets()...)
 	mask.Hold(folder.Keys(dir)...)
-	sh := shell.New(shell.Options{
-		Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), w.swarm), Mask: mask.MaskBytes,
-		Timeout: checkTime, MaxTimeout: checkTime,
-	})
-	defer sh.Close()
 	level := process.Confine{Level: process.Workspace}
 	switch {
 	case !by.Confined() || !by.Has.Workspace && !by.Has.Narrow:
@@ -213,6 +242,26 @@ func (w *worker) runCheck(ctx context.Context, dir, line string) (_ tool.Ran, mi
 	case by.Has.Narrow:
 		level.Level = process.ReadOnly
 	}
+	return team.Each(func(ctx context.Context, dir, line string) event.TaskCheck {
+		sh := shell.New(shell.Options{
+			Root: dir, Starter: starter, SpillDir: filepath.Join(paths.Spill(), w.swarm), Mask: mask.MaskBytes,
+			Timeout: checkTime, MaxTimeout: checkTime,
+		})
+		defer sh.Close()
+		start := w.Now()
+		ran, missing, err := runCheck(ctx, sh, level, dir, line)
+		k := event.TaskCheck{Command: line, Missing: missing, Took: w.Now().Sub(start), Exit: ran.Exit, Output: ran.Output}
+		if err != nil {
+			k.Exit, k.Output = nil, err.Error()
+		}
+		if n := len(k.Output); n > checkOutput {
+			k.Output = "…" + string([]rune(k.Output[n-checkOutput:]))
+		}
+		return k
+	})(ctx, dir, lines...)
+}
+
+func runCheck(ctx context.Context, sh *shell.Shell, level process.Confine, dir, line string) (_ tool.Ran, missing string, err error) {
 	ran, err := sh.Run(ctx, tool.Run{Command: line, Confine: level})
 	if err != nil || ran.Exit == nil || *ran.Exit != notFound {
 		return ran, "", err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // Issue 14, points 2, 5 and 6: what stands beside the conversation is in a transcript,
@@ -20,9 +21,7 @@ func TestBeside(t *testing.T) {
 		event.AgentStarted{Call: "c", Child: "a", Agent: "explore", Title: "look"}, event.AgentEnded{Call: "c", Child: "a", End: event.EndDone},
 		event.SwarmPlanned{Goal: "mend it", Tasks: []event.Task{{ID: "one", Title: "the first", Goal: "g", Accept: []string{"true"}}}}, event.SwarmEnded{Outcome: event.SwarmIncomplete},
 	} {
-		if err := write(event.Event{Session: "s", Seq: int64(i + 1), Body: b}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(event.Event{Session: "s", Seq: int64(i + 1), Body: b}))
 	}
 	got := out.String()
 	for _, want := range []string{"/btw what is it?", "forty-two", "not a part of the conversation", "no answer: overloaded", "as the person edited it", "1. mine", "the plan is approved", "swarm: mend it: incomplete", "one the first"} {

@@ -116,20 +116,21 @@ func (t *writer) prompt(b chat.Prompt) string {
 }
 
 func (t *writer) end(b chat.TurnEnd) string {
-	s := string(b.End)
+	var s strings.Builder
+	for _, line := range b.Proof {
+		s.WriteString(t.note(line))
+	}
+	end := string(b.End)
 	if b.Error != "" {
-		s += ": " + b.Error
+		end += ": " + b.Error
 	}
-	if b.Proof != "" {
-		return t.note(b.Proof) + t.note(s)
-	}
-	return t.note(s)
+	return s.String() + t.note(end)
 }
 
 // remark draws notes that stay true; it omits notes about the course of a run.
 func (t *writer) remark(n chat.Note) string {
 	switch n.Kind {
-	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt, chat.OfPlan:
+	case chat.OfSession, chat.OfModel, chat.OfGrant, chat.OfRoute, chat.OfUndo, chat.OfInterrupt, chat.OfPlan, chat.OfRemote:
 	default:
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func call(id, name, args string) llm.Part {
@@ -70,9 +71,7 @@ func write(t *testing.T, to func(event.Event) error, bodies []event.Body) {
 	t.Helper()
 	for i, b := range bodies {
 		e := event.Event{Session: "s1", Seq: int64(i + 1), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Body: event.Completed(b)}
-		if err := to(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, to(e))
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *screen) act(a chat.Act) {
 			if t.Name == a.Text {
 				t.Links = s.Theme.Links
 				s.Theme, s.ThemeChosen = t, true
-				s.hint = "theme " + t.Name + ": from here on"
+				s.hint = "theme " + t.Name + ": from now on"
 			}
 		}
 	case slash.Copy:
@@ -32,7 +32,7 @@ func (s *screen) act(a chat.Act) {
 		}
 		s.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(a.Text)) + "\a")
 	case slash.ShowKeys:
-		s.pager = &pager{title: "the keys", lines: keysHelp()}
+		s.pager = &pager{title: "the keys", lines: s.Keys.help(s.Width)}
 	case slash.ShowLive:
 		s.pager = &pager{title: a.Text, live: a.Live, top: 1 << 30}
 	case slash.ShowStates:
@@ -43,7 +43,7 @@ func (s *screen) act(a chat.Act) {
 // editText lets the person edit a text in their own editor, for a slash command.
 func (s *screen) editText(e chat.Editing) {
 	if s.Edit == nil || s.Release == nil {
-		s.Conversation.Edited(e.ID, "", errors.New("there is no editor here: say what to change in words"))
+		s.Conversation.Edited(e.ID, "", errors.New("there is no editor here: describe the change in words"))
 		return
 	}
 	text := ""

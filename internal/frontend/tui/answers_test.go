@@ -76,7 +76,7 @@ func TestOneKeyAnswers(t *testing.T) {
 		t.Fatal("Esc was a yes")
 	}
 	seen("y")
-	r.see("put back new.txt (removed)")
+	r.see("undone: new.txt (removed)")
 }
 
 // Esc does not end the program at a question before the start, whatever its kind.
@@ -87,7 +87,7 @@ func TestEscapeBeforeTheStart(t *testing.T) {
 	var got []string
 	r.before = func(ctx context.Context, p chat.Person) error {
 		for _, options := range [][]choice.Option{choice.YesNo(), nil} {
-			answer, err := p.Ask(ctx, "trust it?", options...)
+			answer, err := p.Ask(ctx, "the question is longer than the row of the screen on which it is, trust the folder of it?", options...)
 			if err != nil {
 				return err
 			}
@@ -96,7 +96,8 @@ func TestEscapeBeforeTheStart(t *testing.T) {
 		return nil
 	}
 	r.start("")
-	r.see("Esc: none of these")
+	r.see("it is, trust the\n  folder of it?")
+	r.see("Esc: none\n")
 	r.press("esc")
 	r.see("answer: ")
 	r.say("some words")
@@ -151,7 +152,7 @@ func TestReasonIsNoAnswer(t *testing.T) {
 		r.say(reason[:1])
 		r.pass(time.Minute)
 		r.send(keys.Focus{In: true})
-		r.see("no, because: " + reason[:1])
+		r.see("what to do instead: " + reason[:1])
 		r.say(reason[1:])
 		r.press("enter")
 		r.see("→ not allowed: " + reason)

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
@@ -35,9 +36,7 @@ func TestRightToLeft(t *testing.T) {
 			m := llmtest.New(llmtest.Turn{Text: text, Piece: 3}, llmtest.Use("read", `{"path":"f.txt"}`), llmtest.Use("edit", fmt.Sprintf(`{"path":"f.txt","old":%q,"new":%q}`, old, new)), llmtest.Say("all done"))
 			r := newRig(t, m)
 			r.width = width
-			if err := os.WriteFile(filepath.Join(r.dir, "f.txt"), []byte(old), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(r.dir, "f.txt"), []byte(old), 0o644))
 			r.start("")
 			typed := "ask " + hebrew + " x " + arabic
 			for _, c := range typed {
@@ -89,7 +88,7 @@ func TestRightToLeft(t *testing.T) {
 func TestCaretFromRightToLeft(t *testing.T) {
 	r := newRig(t, llmtest.New())
 	r.start("")
-	r.see("what is to be done?")
+	r.see("enter a task")
 	for _, text := range []string{"שלום עולם abc", "مرحبا 12 بالعالم", "בְּרֵאשִׁית x", "می\u200cخواهم", "a (שלום) b", "漢字 שלום 👍🏽"} {
 		r.send(keys.Paste{Text: text})
 		r.see("› " + text)

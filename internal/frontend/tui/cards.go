@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -66,9 +67,7 @@ func (p *renderer) card(ch chat.Change) {
 		p.note(b)
 	case chat.Patch:
 		if b.Command != "" {
-			p.beginCard(aPrompt)
-			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
-			p.lastKind = anOutput
+			p.entered(b.Command)
 		}
 		p.beginCard(anOutput)
 		p.diff(b.Text, 0)
@@ -110,7 +109,8 @@ func (p *renderer) prompt(b chat.Prompt) {
 		p.put(styled.Of(styled.Accent, sign).Add(styled.Person, styled.Tabs(l)).Wrap(p.width, inset)...)
 	}
 	if more > 0 {
-		p.put(styled.Of(styled.Dim, fmt.Sprintf("  … %d lines more", more)))
+		p.folds = true
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%d lines; Ctrl+O shows all", more)))
 	}
 	if text := b.Attachments(); text != "" {
 		p.wrapped(styled.Dim, "  "+text)
@@ -160,10 +160,10 @@ func (p *renderer) flushRetries() {
 func (p *renderer) replied(ch chat.Change, b chat.Reply) {
 	switch {
 	case ch.Block.Ephemeral:
-		p.put(styled.Of(styled.Dim, "— it broke off here"))
+		p.put(styled.Of(styled.Dim, "— cut off here"))
 	case ch.Missed:
 		p.beginCard(aNote)
-		p.wrapped(styled.Dim, "the screen missed a part of that; here it is again, whole:")
+		p.wrapped(styled.Dim, "the screen missed a part of this; here is all of it:")
 		p.beginCard(aReply)
 		p.put(markdown.Lines(b.Text, markdown.Options{Width: p.width, Links: p.links})...)
 	}
@@ -233,6 +233,7 @@ func (p *renderer) output(x chat.Excerpt) {
 		p.outputLine(l)
 	}
 	if x.Between > 0 {
+		p.folds = true
 		shows := "all"
 		if x.Spilled {
 			shows = "more"
@@ -260,32 +261,45 @@ func (p *renderer) outputLine(text string) {
 
 // diff shows a unified diff, of a long one only the first most lines; 0 shows all.
 func (p *renderer) diff(text string, most int) {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	text = strings.TrimRight(text, "\n")
+	lines, kinds := strings.Split(text, "\n"), plain.DiffLines(text)
+	digits := 0
+	for _, k := range kinds {
+		digits = max(digits, len(strconv.Itoa(k.Number)))
+	}
 	cut := 0
 	if most > 0 && len(lines) > most+most/4 && !p.whole {
 		cut = len(lines) - most
 		lines = lines[:most]
 	}
-	names := strings.Count(text, "\n--- ")
+	named := strings.Contains(text, "\n--- ") || most == 0 // else the title names the file
 	for i, l := range lines {
 		role := styled.Text
-		switch {
-		case strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "), strings.HasPrefix(l, "+++ ") && i > 0 && strings.HasPrefix(lines[i-1], "--- "):
-			if names == 0 && most > 0 {
-				continue // the title names the file
+		switch kinds[i].Kind {
+		case plain.Header:
+			if !named {
+				continue
 			}
 			role = styled.Heading
-		case strings.HasPrefix(l, "@@"):
-			role = styled.Hunk
-		case strings.HasPrefix(l, "+"):
+		case plain.Hunk: // the numbers say where
+			if i > 0 && kinds[i-1].Kind != plain.Header {
+				p.put(styled.Of(styled.Dim, "  …"))
+			}
+			continue
+		case plain.Added:
 			role = styled.Added
-		case strings.HasPrefix(l, "-"):
+		case plain.Removed:
 			role = styled.Removed
 		}
-		p.put(styled.Of(role, "  "+styled.Tabs(l)))
+		out := styled.Of(role, "  "+styled.Tabs(l))
+		if n := kinds[i].Number; n > 0 {
+			out = styled.Of(styled.Dim, fmt.Sprintf("  %*d ", digits, n)).Add(role, styled.Tabs(l))
+		}
+		p.put(out)
 	}
 	if cut > 0 {
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … %d lines more; Ctrl+O shows all", cut)))
+		p.folds = true
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%d lines; Ctrl+O shows all", cut)))
 	}
 }
 
@@ -320,7 +334,7 @@ func (p *renderer) note(b chat.Note) {
 	case chat.OfFailure, chat.OfRefusal:
 		role, text = styled.Bad, "! "+text
 	case chat.OfStuck:
-		role, text = styled.Warn, "! "+text+" (evidence: Ctrl+O, /why)"
+		role, text = styled.Warn, "! "+text+"; /why shows the evidence"
 	case chat.OfCompaction:
 		text += "; /context shows it"
 	case chat.OfRoute:
@@ -333,7 +347,7 @@ func (p *renderer) note(b chat.Note) {
 		}
 	case chat.OfPlan:
 		role = styled.Accent
-	case chat.OfMode, chat.OfGrant, chat.OfTold, chat.OfUndo, chat.OfRequest:
+	case chat.OfMode, chat.OfGrant, chat.OfTold, chat.OfUndo, chat.OfRequest, chat.OfRemote:
 	default:
 		return
 	}
@@ -359,8 +373,8 @@ func (p *renderer) turnEnd(b chat.TurnEnd) {
 		}
 		p.wrapped(styled.Bad, text)
 	}
-	if b.Proof != "" {
-		p.wrapped(styled.Text, b.Proof+"; /diff shows it, /undo turn puts it back")
+	for _, line := range b.Told() {
+		p.wrapped(styled.Text, line)
 	}
 	text := brief.Spending(b.Spent)
 	if lost := p.lost.String(); lost != "" {
@@ -390,9 +404,9 @@ func (p *renderer) command(ch chat.Change, b chat.Command) {
 	switch {
 	case ch.Missed:
 		out := strings.TrimRight(b.Output, " \n")
-		p.put(styled.Of(styled.Dim, "the screen missed a part of that; it ends in: "+out[strings.LastIndexByte(out, '\n')+1:]))
+		p.put(styled.Of(styled.Dim, "the screen missed a part of this; it ends with: "+out[strings.LastIndexByte(out, '\n')+1:]))
 	case b.Exit == nil:
-		p.put(styled.Of(styled.Warn, "it did not end by itself"))
+		p.put(styled.Of(styled.Warn, "it was stopped"))
 	case *b.Exit != 0:
 		p.put(styled.Of(styled.Bad, fmt.Sprintf("exit code %d", *b.Exit)))
 	}
@@ -412,7 +426,7 @@ func (p *renderer) question(ch chat.Change, b chat.Question) {
 		}
 		switch {
 		case b.Why == chat.AskedByCommand:
-			p.put(styled.Lines(styled.Text, strings.TrimRight(b.Text, " :"))...)
+			p.wrapped(styled.Text, strings.TrimRight(b.Text, " :"))
 		case len(b.Calls) == 0 && b.Why == "":
 			p.wrapped(styled.Accent, "? "+b.Text)
 		case len(b.Calls) == 0:

@@ -45,7 +45,7 @@ func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styl
 		out = append(out, p.member(branch, m).Cut(p.width))
 	}
 	if left > 0 {
-		out = append(out, styled.Of(styled.Dim, fmt.Sprintf("└ and %d more; Ctrl+T shows all", left)))
+		out = append(out, styled.Of(styled.Dim, fmt.Sprintf("└ and %d more; /states shows all", left)))
 	}
 	if b.Outcome != "" {
 		role := styled.Bad

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // swarmRig is a screen on which a swarm of two tasks runs. Its interrupts come to by.
@@ -14,13 +15,11 @@ func swarmRig(t *testing.T) (r *rig, by chan string, tell func(...event.Body)) {
 	by = make(chan string, 10)
 	r.swarm = func(who string) { by <- who }
 	r.start("")
-	r.see("a swarm works")
+	r.see("a swarm runs")
 	tell = func(bs ...event.Body) {
 		t.Helper()
 		for _, b := range bs {
-			if err := r.session.Coordination().Append(t.Context(), event.Draft{Body: b}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.session.Coordination().Append(t.Context(), event.Draft{Body: b}))
 		}
 	}
 	tell(event.SwarmPlanned{Goal: "mend both", Base: "b", Tasks: []event.Task{

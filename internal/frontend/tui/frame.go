@@ -16,7 +16,7 @@ const (
 	queueRows  = 3  // and for queued texts
 	promptSign = "› "
 	// invitation is shown until something was entered.
-	invitation = "what is to be done?   ? keys   / commands   @ files   ! shell"
+	invitation = "enter a task   ? keys   / commands   @ files   ! shell"
 )
 
 // frame draws a frame.
@@ -41,6 +41,8 @@ func (s *screen) frame() {
 	}
 	s.painter.CloseModal() // of a picker whose question is over
 	lines, caret := s.liveArea()
+	above := s.unfoldedRows(s.Height - 1 - len(lines))
+	lines, caret.Row = append(above, lines...), caret.Row+len(above)
 	rows := make([]string, len(lines))
 	for i, l := range lines {
 		rows[i] = s.Theme.Render(l.Cut(s.Width))
@@ -54,6 +56,9 @@ func (s *screen) liveArea() (out []styled.Line, caret paint.Caret) {
 	most := max(3, min(liveRows, s.Height-1))
 	status := s.status()
 	typed, row, col := s.promptLines(max(1, min(promptRows, most-2)))
+	mine := s.ownLinesShown()
+	mine = mine[:min(len(mine), max(0, most-len(typed)-4))] // a question has the room first
+	most -= len(mine)
 	foot := s.menuLines(max(0, most-len(typed)-1))
 	room := most - len(typed) - len(foot) - 1
 	var above []styled.Line
@@ -75,7 +80,7 @@ func (s *screen) liveArea() (out []styled.Line, caret paint.Caret) {
 	caret = paint.Caret{Row: len(out) + row, Column: col}
 	out = append(out, typed...)
 	out = append(out, foot...)
-	return append(out, status), caret
+	return append(append(out, mine...), status), caret
 }
 
 // promptLines returns the typed text after its sign, and the caret's row and column.
@@ -103,9 +108,9 @@ func (s *screen) promptLines(most int) (out []styled.Line, row, col int) {
 	if e == s.editor && e.Empty() && !s.anyEntered {
 		text := invitation
 		if a := s.Conversation.Attached(); a != nil && !a.Steers {
-			text = "you are watching   ? keys   Ctrl+O all of it   Ctrl+C leaves"
+			text = "watching   ? keys   Ctrl+T whole session   Ctrl+C leaves"
 			if a.Interrupt != nil {
-				text = "a swarm works   ? keys   Ctrl+O all of it   Ctrl+C interrupts it"
+				text = "a swarm runs   /swarm steers it   Ctrl+T whole session   Ctrl+C interrupts"
 			}
 		}
 		out[0] = out[0].Add(styled.Dim, text).Cut(s.Width)
@@ -121,14 +126,14 @@ func (s *screen) queueLines() (out []styled.Line) {
 	}
 	for i, q := range queue {
 		if i == queueRows-1 && len(queue) > queueRows {
-			return append(out, styled.Of(styled.Dim, "  and more that waits"))
+			return append(out, styled.Of(styled.Dim, "  and more"))
 		}
-		when := "  goes with its next request; Up takes it back"
+		when := "  sent with the next request; Up takes it back"
 		switch {
 		case !s.queuedIDs[q.ID]:
-			when = "  on its way"
+			when = "  sending"
 		case q.After:
-			when = "  waits for the end of the turn; Up takes it back"
+			when = "  sent after this turn; Up takes it back"
 		}
 		l := styled.Of(styled.Accent, "◦ ").Add(styled.Text, plain.Line(shortened(q.Text, 4*s.Width))).Cut(max(10, s.Width-styled.Width(when)))
 		out = append(out, l.Add(styled.Dim, when))

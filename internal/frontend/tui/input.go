@@ -37,29 +37,14 @@ func (s *screen) key(ctx context.Context, k keys.Press) {
 		s.pick(p, k)
 		return
 	}
-	switch k.Name {
-	case "ctrl+o":
-		s.unfold(ctx)
-		return
-	case "ctrl+t":
-		s.pager = &pager{title: "the states", fresh: s.stateLines}
-		return
-	case "ctrl+v":
-		s.pastePicture(ctx)
-		return
-	case "ctrl+z":
-		if s.Suspend != nil {
-			s.suspend()
-		}
-		return
-	case "shift+tab":
-		s.nextMode()
-		return
-	case "ctrl+l":
-		s.clearScreen()
+	if s.Keys.everywhere(s, ctx, k) {
 		return
 	}
 	switch {
+	case s.unfolded != nil && k.Name == "pgup":
+		s.unfolded.scroll(-1)
+	case s.unfolded != nil && k.Name == "pgdown":
+		s.unfolded.scroll(1)
 	case s.question != nil && s.question.focused:
 		s.answerKey(k)
 	case s.searchKey(k):
@@ -96,62 +81,48 @@ func (s *screen) promptKey(k keys.Press) {
 		if s.question != nil {
 			s.question.takeFocus(s.Now())
 		}
-	case "ctrl+d":
-		if e.Empty() {
-			s.ended = &Exit{}
-			return
+	case "up":
+		if !e.Up(s.columns()) {
+			s.older()
 		}
-		e.Delete()
-	case "up", "ctrl+p":
-		if k.Name == "up" && e.Up(s.columns()) || s.takeBackLast() {
-			return
-		}
-		e.Older()
-	case "down", "ctrl+n":
-		if k.Name == "ctrl+n" || !e.Down(s.columns()) {
+	case "down":
+		if !e.Down(s.columns()) {
 			e.Newer()
 		}
-	case "ctrl+r":
-		e.Search()
 	case "ctrl+x": // ctrl+e follows, as in shells
 		s.ctrlX = true
-	case "ctrl+g":
-		s.editExternally()
-	case "ctrl+s":
-		s.stash()
 	case "?":
 		if e.Empty() {
-			s.pager = &pager{title: "the keys", lines: keysHelp()}
+			s.pager = &pager{title: "the keys", lines: s.Keys.help(s.Width)}
 			return
 		}
 		e.Type(k.Text)
 	default:
-		s.edit(func(e *editor.Editor) { editKey(e, k) })
+		if a := s.Keys.byKey[k.Name]; a != nil && a.prompt != nil {
+			a.prompt(s)
+			return
+		}
+		s.edit(func(e *editor.Editor) { s.Keys.typeIn(e, k) })
 	}
+}
+
+// older goes back in what was entered: first to what waits.
+func (s *screen) older() {
+	if !s.takeBackLast() {
+		s.editor.Older()
+	}
+}
+
+func (s *screen) exitOrDelete() {
+	if s.editor.Empty() {
+		s.ended = &Exit{}
+		return
+	}
+	s.editor.Delete()
 }
 
 // columns returns the width of the typed text on the screen.
 func (s *screen) columns() int { return max(2, s.Width-len([]rune(promptSign))-1) }
-
-// editKey handles the keys that edit a text or move the caret; it ignores others.
-func editKey(e *editor.Editor, k keys.Press) {
-	do := map[string]func(){
-		"left": e.Left, "ctrl+b": e.Left, "right": e.Right, "ctrl+f": e.Right,
-		"ctrl+left": e.WordLeft, "alt+left": e.WordLeft, "alt+b": e.WordLeft,
-		"ctrl+right": e.WordRight, "alt+right": e.WordRight, "alt+f": e.WordRight,
-		"home": e.Home, "ctrl+a": e.Home, "end": e.End, "ctrl+e": e.End,
-		"backspace": e.Backspace, "ctrl+h": e.Backspace, "shift+backspace": e.Backspace, "delete": e.Delete, "ctrl+d": e.Delete,
-		"ctrl+w": e.KillBack, "alt+backspace": e.KillWordBack, "ctrl+backspace": e.KillWordBack, "alt+d": e.KillWord,
-		"ctrl+k": e.KillLine, "ctrl+u": e.KillStart, "ctrl+y": e.Yank, "alt+y": e.YankPop, "alt+_": e.Redo, "alt+shift+_": e.Redo, "ctrl+_": e.Undo, "ctrl+/": e.Undo, "ctrl+7": e.Undo,
-		"ctrl+j": func() { e.Type("\n") }, "shift+enter": func() { e.Type("\n") }, "alt+enter": func() { e.Type("\n") },
-	}[k.Name]
-	switch {
-	case do != nil:
-		do()
-	case k.Text != "":
-		e.Type(k.Text)
-	}
-}
 
 func (s *screen) paste(text string) {
 	e := s.editor
@@ -204,7 +175,7 @@ func (s *screen) attach(p *Picture, err error) bool {
 	}
 	s.editor.Attach(p.Name, p.Media)
 	if se := s.Conversation.Session(); se != nil && !se.View().Info().Images {
-		s.hint = "it is not known that " + se.View().Info().Ref() + " takes images"
+		s.hint = se.View().Info().Ref() + " may not accept images"
 	}
 	return true
 }
@@ -229,7 +200,7 @@ func (s *screen) enter() {
 	with := chat.Extras{Images: s.editor.Images(), Pasted: s.editor.Pasted()}
 	s.editor.Take()
 	s.insertMode()
-	s.anyEntered = true
+	s.anyEntered, s.unfolded = true, nil
 	s.keep(text)
 	if in := chat.ReadInput(text); in.Shell && in.Text != "" {
 		s.renderer.pendingCommands = append(s.renderer.pendingCommands, in.Text)
@@ -291,7 +262,7 @@ func (s *screen) escape() {
 		s.Conversation.Enter("/rewind")
 		return
 	default:
-		s.hint = "Esc again goes back to a prompt of before"
+		s.hint = "Esc again: go back to an earlier prompt"
 	}
 	s.escapedAt = s.Now()
 }
@@ -384,5 +355,8 @@ func (s *screen) releaseTerminal(do func() error) error {
 }
 
 func (s *screen) suspend() {
+	if s.Suspend == nil {
+		return
+	}
 	_ = s.releaseTerminal(func() error { s.Suspend(); return nil }) // it cannot fail
 }

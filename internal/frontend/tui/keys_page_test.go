@@ -13,19 +13,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 )
 
 // taken returns the names of keys that this package's code compares with, and
 // where: the cases of switches over a key's name, comparisons with it, and the
-// table of editing keys.
+// table of actions.
 func taken(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	isName := func(e ast.Expr) bool {
 		s, ok := e.(*ast.SelectorExpr)
 		if !ok || s.Sel.Name != "Name" {
@@ -40,15 +39,11 @@ func taken(t *testing.T) map[string]string {
 		}
 		set := token.NewFileSet()
 		f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		add := func(e ast.Expr) {
 			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				name, err := strconv.Unquote(lit.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				out[name] = set.Position(lit.Pos()).String()
 			}
 		}
@@ -66,15 +61,14 @@ func taken(t *testing.T) map[string]string {
 				if n.Op == token.EQL && isName(n.X) {
 					add(n.Y)
 				}
-			case *ast.IndexExpr:
-				if table, ok := n.X.(*ast.CompositeLit); ok && isName(n.Index) {
-					for _, e := range table.Elts {
-						add(e.(*ast.KeyValueExpr).Key)
-					}
-				}
 			}
 			return true
 		})
+	}
+	for _, a := range actions() {
+		for _, k := range a.keys {
+			out[k] = "bindings.go: " + a.name
+		}
 	}
 	return out
 }
@@ -85,9 +79,7 @@ var ofTicks = regexp.MustCompile("`[^`]*` and ")
 func written(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile("../../../doc/keys.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	before, rest, _ := strings.Cut(string(page), viSection)
 	_, after, _ := strings.Cut(rest, "\n## ")
 	var out []string
@@ -126,23 +118,47 @@ func TestPageOfKeys(t *testing.T) {
 	}
 }
 
+// SPEC 18.3: the page names each action beside its keys, for the setting screen.keys.
+func TestPageNamesActions(t *testing.T) {
+	page, err := os.ReadFile("../../../doc/keys.md")
+	must.Do(t, err)
+	rows := map[string]string{}
+	for l := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.ReplaceAll(l, `\|`, ""), "|")
+		if len(cells) < 5 {
+			continue
+		}
+		for name := range strings.FieldsFuncSeq(cells[3], func(r rune) bool { return strings.ContainsRune(" `,;", r) }) {
+			rows[name] = strings.ToLower(cells[1])
+		}
+	}
+	for _, a := range actions() {
+		for _, k := range a.keys {
+			if !strings.Contains(rows[a.name], k) {
+				t.Errorf("%s: the page has %q, without %q", a.name, rows[a.name], k)
+			}
+		}
+		delete(rows, a.name)
+	}
+	delete(rows, "action")
+	for name := range rows {
+		if strings.Trim(name, "-") != "" {
+			t.Errorf("the page has %q, which is no action", name)
+		}
+	}
+}
+
 const viSection = "## Vim mode"
 
 // SPEC 18.3: the page has every key of vi's that the prompt takes, and no other.
 func TestPageOfViKeys(t *testing.T) {
 	page, err := os.ReadFile("../../../doc/keys.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, section, _ := strings.Cut(string(page), viSection)
 	section, _, _ = strings.Cut(section, "\n## ")
 	listed := map[string]bool{}
-	for l := range strings.Lines(section) {
-		if cells := strings.Split(l, "|"); len(cells) >= 4 {
-			for _, f := range regexp.MustCompile("`(.)[^` ]?`").FindAllStringSubmatch(cells[1], -1) {
-				listed[f[1]] = true
-			}
-		}
+	for _, f := range regexp.MustCompile("`(.)[^` ]?`").FindAllStringSubmatch(section, -1) {
+		listed[f[1]] = true
 	}
 	for c := byte('!'); c <= '~'; c++ {
 		e := editor.New()

@@ -139,19 +139,18 @@ func (s *screen) offer(word, closed string, items []slash.Item) {
 	s.menu = &menu{items: items, at: -1, typed: len(word)}
 }
 
-// commands returns the slash commands whose name begins with name; if there is none, the
-// one with the most similar name.
+// commands returns the slash commands whose name begins with name, or all of them by their
+// groups; if there is none, the one with the most similar name.
 func commands(name string, custom []slash.Custom) (out []slash.Item) {
 	var names []string
-	for _, c := range slash.All() {
-		names = append(names, c.Name)
-		if strings.HasPrefix(c.Name, name) {
-			out = append(out, slash.Item{Text: "/" + c.Name, About: strings.TrimSpace(c.Args + "  " + c.Doc)})
-		}
-	}
-	for _, c := range custom {
-		if strings.HasPrefix(c.Name, name) && !slash.Builtin(c.Name) {
-			out = append(out, slash.Item{Text: "/" + plain.Line(c.Name), About: plain.Line(strings.TrimSpace(c.Args + "  " + c.Doc))})
+	for _, it := range slash.Items(custom) {
+		names = append(names, it.ID)
+		if strings.HasPrefix(it.ID, name) {
+			it.ID = "" // the text goes into the prompt, with its slash
+			if name != "" {
+				it.Group = ""
+			}
+			out = append(out, it)
 		}
 	}
 	if near := editdistance.Nearest(name, names); len(out) == 0 && near != "" {
@@ -221,28 +220,39 @@ func commonPrefix(items []slash.Item) string {
 	return strings.ToValidUTF8(all, "")
 }
 
-// menuLines shows the menu.
-func (s *screen) menuLines(room int) (out []styled.Line) {
+// menuLines shows the menu: the rows around the selected one, and how many items are below.
+func (s *screen) menuLines(room int) []styled.Line {
 	m := s.menu
 	if m == nil || len(m.items) == 0 {
 		return nil
 	}
-	rows := min(len(m.items), menuRows, room)
-	first := min(max(0, m.at-rows+1), len(m.items)-rows)
-	for i := first; i < first+rows; i++ {
-		it := m.items[i]
-		role := styled.Text
-		if i == m.at {
-			role = styled.Accent
+	var rows []styled.Line
+	var last []int // the last item in each row or above
+	at, group := 0, ""
+	for i, it := range m.items {
+		if it.Group != group {
+			group = it.Group
+			rows, last = append(rows, heading(group)), append(last, i-1)
 		}
-		l := styled.Of(role, "  "+plain.Line(it.Text))
+		l := styled.Of(styled.Text, "  "+plain.Line(it.Text))
+		if i == m.at {
+			at = len(rows)
+			l = styled.Of(styled.Accent, "  "+plain.Line(cmp.Or(it.More, it.Text)))
+		}
 		if it.About != "" {
 			l = l.Pad(16).Add(styled.Dim, " "+it.About)
 		}
-		if i == first+rows-1 && first+rows < len(m.items) {
-			l = l.Add(styled.Dim, "  …")
-		}
-		out = append(out, l)
+		rows, last = append(rows, l), append(last, i)
 	}
-	return out
+	n := min(len(rows), menuRows, room)
+	if n == 0 {
+		return nil
+	}
+	first := min(max(0, at-n+1), len(rows)-n)
+	rows = rows[first : first+n]
+	if left := len(m.items) - 1 - last[first+n-1]; left > 0 {
+		more := fmt.Sprintf("  … %d more", left)
+		rows[n-1] = rows[n-1].Cut(max(0, s.Width-styled.Width(more))).Add(styled.Dim, more)
+	}
+	return rows
 }

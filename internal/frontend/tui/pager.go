@@ -31,9 +31,9 @@ type pager struct {
 	words   string
 }
 
-// unfold opens the pager with the whole session: reasoning, outputs and diffs unfolded,
+// showSession opens the pager with the whole session: reasoning, outputs and diffs unfolded,
 // and the evidence for pawl's own statements.
-func (s *screen) unfold(ctx context.Context) {
+func (s *screen) showSession(ctx context.Context) {
 	open := s.Conversation.Session()
 	if open == nil {
 		return
@@ -47,7 +47,7 @@ func (s *screen) unfold(ctx context.Context) {
 				s.hint = plain.Line("the session cannot be read: " + err.Error())
 				return
 			}
-			s.pager = &pager{title: "the session, nothing folded", lines: lines, top: 1 << 30}
+			s.pager = &pager{title: "the session, unfolded", lines: lines, top: 1 << 30}
 		})
 	}()
 }
@@ -101,7 +101,12 @@ func (s *screen) drawPager() {
 	for len(out) < height {
 		out = append(out, "")
 	}
-	foot := fmt.Sprintf("%s · %d of %d · / searches, n and N go on, q leaves", p.title, min(p.top+height, len(p.rows)), len(p.rows))
+	at := fmt.Sprintf(" · %d of %d", min(p.top+height, len(p.rows)), len(p.rows))
+	foot := p.title + at + " · / searches, n and N go on, q leaves"
+	if styled.Width(foot) > s.Width {
+		at += " · q leaves"
+		foot = plain.Cut(p.title, max(0, s.Width-1-styled.Width(at))) + at
+	}
 	caret := paint.Caret{Hidden: true}
 	if p.seeking {
 		foot = "/" + plain.Line(p.words)
@@ -145,7 +150,7 @@ func (p *pager) handleKey(s *screen, k keys.Press) {
 		return
 	}
 	switch k.Name {
-	case "q", "esc", "ctrl+o", "ctrl+d":
+	case "q", "esc", "ctrl+t", "ctrl+d":
 		s.closePager()
 	case "up", "k":
 		p.top--
@@ -181,40 +186,4 @@ func (p *pager) seek(by int) {
 			return
 		}
 	}
-}
-
-// keysHelp returns the help about key bindings.
-func keysHelp() []styled.Line {
-	var out []styled.Line
-	for _, k := range [][2]string{
-		{"Enter", "send; while it works, deliver before its next request"},
-		{"Alt+Enter, Ctrl+J, \\ Enter", "a new line"},
-		{"Esc", "interrupt what runs; what you typed stays"},
-		{"Esc Esc", "at an empty prompt: go back to an earlier one"},
-		{"Ctrl+C", "interrupt; clear what you typed; twice at an empty prompt: leave"},
-		{"Ctrl+D", "leave, at an empty prompt"},
-		{"Up, Down", "what you entered before; take back what waits"},
-		{"Ctrl+R", "search what you entered before"},
-		{"Tab", "complete a /command or an @file; go to a question and back"},
-		{"Shift+Tab", "the next permission mode"},
-		{"Ctrl+O", "the whole session, nothing folded"},
-		{"Ctrl+T", "the states, the path of this turn, its phases and steps; it stays up to date"},
-		{"Ctrl+G, Ctrl+X Ctrl+E", "your editor"},
-		{"Ctrl+S", "put what you typed aside, for another prompt first"},
-		{"Ctrl+L", "an empty screen; what was there is in the scrollback"},
-		{"Ctrl+_, Alt+_", "undo typing; do it again"},
-		{"Ctrl+K U W Y", "erase to the end, to the beginning, a word; bring back"},
-		{"Alt+Y", "after Ctrl+Y: what was erased before that"},
-		{"Ctrl+V", "the image of the clipboard; or drop an image's file here"},
-		{"Ctrl+Z", "stop; fg goes on"},
-		{"Esc, then h j k l …", "with the setting screen.vim: normal mode, see doc/keys.md"},
-		{"", ""},
-		{"/", "commands; /help lists them"},
-		{"!command", "run a command yourself"},
-		{"# text", "keep a preference for this folder"},
-		{"@file", "attach a file, a folder or a picture"},
-	} {
-		out = append(out, styled.Of(styled.Accent, "  "+k[0]).Pad(30).Add(styled.Text, k[1]))
-	}
-	return out
 }

@@ -28,14 +28,15 @@ type picker struct {
 // pickerAbout is how many rows describe the selected item; a window without pickerRoom
 // rows has none.
 const (
-	pickerAbout = 4
-	pickerRoom  = 12
+	pickerAbout = 6
+	pickerRoom  = 14
 	maxFilter   = 200 // bytes of a paste into the filter
 )
 
 func newPicker(question, title string, items []slash.Item) *picker {
 	p := &picker{question: question, title: title, items: items, page: 1}
 	p.search("")
+	p.at = max(0, slices.IndexFunc(items, func(it slash.Item) bool { return it.Here }))
 	return p
 }
 
@@ -57,7 +58,6 @@ func (p *picker) search(words string) {
 	}
 }
 
-// selected returns the selected item.
 func (p *picker) selected() (it slash.Item, ok bool) {
 	if p.at >= len(p.fits) {
 		return it, false
@@ -113,7 +113,7 @@ func (p *picker) lines(width, height int) (out []styled.Line, caret paint.Caret)
 		about = pickerAbout
 	}
 	p.page = max(1, height-2-about)
-	rows, at := p.rows()
+	rows, at := p.rows(width)
 	p.top = max(0, min(p.top, at, len(rows)-p.page))
 	if at >= p.top+p.page {
 		p.top = at - p.page + 1
@@ -132,19 +132,24 @@ func (p *picker) lines(width, height int) (out []styled.Line, caret paint.Caret)
 	if about > 0 {
 		out = append(out, p.about(width, about)...)
 	}
-	foot := fmt.Sprintf("%d of %d · Up, Down select · Enter picks · Esc goes back", min(p.at+1, len(p.fits)), len(p.fits))
+	count := fmt.Sprintf("%d of %d", min(p.at+1, len(p.fits)), len(p.fits))
 	if len(p.fits) < len(p.items) {
-		foot = fmt.Sprintf("%d of %d, of %d · Up, Down select · Enter picks · Esc goes back", min(p.at+1, len(p.fits)), len(p.fits), len(p.items))
+		count += fmt.Sprintf(", of %d", len(p.items))
 	}
-	out = append(out, styled.Of(styled.Dim, foot))
+	foot := styled.Of(styled.Dim, count+" · Up, Down select · Enter picks · Esc goes back")
+	if foot.Width() > width {
+		foot = styled.Of(styled.Dim, count+" · Enter picks · Esc leaves")
+	}
+	out = append(out, foot)
 	for i := range out {
 		out[i] = out[i].Cut(width)
 	}
 	return out[:min(len(out), height)], caret
 }
 
-// rows returns the list's rows, and which of them is selected.
-func (p *picker) rows() (out []styled.Line, at int) {
+// rows returns the list's rows, and which of them is selected. A long text leaves half of
+// its row to what is said about it.
+func (p *picker) rows(width int) (out []styled.Line, at int) {
 	group := ""
 	for n, i := range p.fits {
 		it := p.items[i]
@@ -158,12 +163,12 @@ func (p *picker) rows() (out []styled.Line, at int) {
 		}
 		l := styled.Of(role, sign+it.Text)
 		if it.About != "" {
-			l = l.Add(styled.Dim, "  "+it.About)
+			l = l.Cut(max(width/2, width-2-styled.Width(it.About))).Add(styled.Dim, "  "+it.About)
 		}
 		out = append(out, l)
 	}
 	if len(out) == 0 {
-		out = append(out, styled.Of(styled.Warn, "  nothing fits; Ctrl+U clears the search"))
+		out = append(out, styled.Of(styled.Warn, "  no matches; Ctrl+U clears the search"))
 	}
 	return out, at
 }
@@ -175,6 +180,8 @@ func (p *picker) about(width, rows int) []styled.Line {
 	more := it.More
 	if it.Live != nil {
 		more = lastLines(it.Live(), rows-1)
+	} else if styled.Width("  "+it.Text+"  "+it.About) > width { // its row is cut
+		more = strings.TrimRight(it.Text+"\n"+it.About, "\n") + "\n" + more
 	}
 	for l := range strings.Lines(more) {
 		wrapped := styled.Of(styled.Dim, "  "+strings.TrimRight(l, "\n")).Wrap(width, inset)

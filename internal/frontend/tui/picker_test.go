@@ -31,7 +31,7 @@ func TestPicker(t *testing.T) {
 		"down and up":             {"down down up enter", "1", true},
 		"not above the first":     {"up up enter", "0", true},
 		"not below the last":      {"end down down enter", "39", true},
-		"a page":                  {"pgdown enter", "18", true},
+		"a page":                  {"pgdown enter", "16", true},
 		"a name before a mention": {"t h e space p a r s e r enter", "seven", true},
 		"words in any order":      {"p a r s space t h e space 2 h enter", "seven", true},
 		"the folder":              {"/ w o r k enter", "seven", true},
@@ -74,11 +74,29 @@ func TestPicker(t *testing.T) {
 			if len(lines) > size[1] || caret.Row >= len(lines) || caret.Column >= size[0] {
 				t.Fatalf("%v: %d rows, the caret at %+v", size, len(lines), caret)
 			}
+			if size[0] >= 40 && !strings.Contains(seen, "Enter picks · Esc ") {
+				t.Fatalf("%v: the keys are cut:\n%s", size, seen)
+			}
 			if size[0] > 20 && !strings.Contains(seen, "❯ "+it.Text) {
 				t.Fatalf("%v: the selected item %q is not seen:\n%s", size, it.Text, seen)
 			}
 			p.handleKey(keys.Press{Name: "down"})
 		}
+	}
+}
+
+// In a narrow window the selected item, whose row is cut, is described whole below the list.
+//
+// SPEC 18.5
+func TestPickNarrow(t *testing.T) {
+	p := newPicker("q", "things", []slash.Item{{ID: "1", Text: "mend the parser of dates", About: "2h, main, done, $0.12", More: "> mend it"}})
+	lines, _ := p.lines(40, 20)
+	seen := ""
+	for _, l := range lines {
+		seen += l.String() + "\n"
+	}
+	if want := "  mend the parser of dates\n  2h, main, done, $0.12\n  > mend it\n"; !strings.Contains(seen, want) {
+		t.Errorf("not whole:\n%s", seen)
 	}
 }
 
@@ -101,7 +119,9 @@ func TestPickSession(t *testing.T) {
 	r.see("sessions of this folder: type to search")
 	r.say("pars")
 	r.see("❯ mend the parser")
-	if seen := r.text(); strings.Contains(seen, "this one") {
+	r.see(", main, done, $0.12")
+	r.see("> mend it\n  It is mended.\n  /work/it")
+	if seen := r.text(); strings.Contains(seen, "this session") {
 		t.Errorf("it is not filtered:\n%s", seen)
 	}
 	r.press("enter")

@@ -47,7 +47,7 @@ func (a *openQuestion) wantsText() bool {
 func (a *openQuestion) sign() string {
 	switch {
 	case a.typing == chat.No:
-		return "no, because: "
+		return "what to do instead: "
 	case a.wantsText():
 		return "answer: "
 	}
@@ -152,7 +152,7 @@ func (s *screen) answerKey(k keys.Press) {
 	case a.typing == "" && a.wantsText() && a.answer.Empty() && a.form.Accepts(k.Text): // a number of an option, or the beginning of other words
 		s.letterWaits(k.Text)
 	case a.wantsText():
-		editKey(a.answer, k)
+		s.Keys.typeIn(a.answer, k)
 	case k.Text == "/":
 		s.typeInPrompt(k.Text)
 	case k.Text == chat.No && len(a.form.Calls()) > 0: // it allows nothing, so it need not wait; a reason may follow
@@ -239,13 +239,13 @@ func (s *screen) questionLines(room int) (out []styled.Line) {
 	case a.hint != "":
 		out = append(out, styled.Of(styled.Warn, "  "+plain.Line(a.hint)))
 	case a.focused && a.typing == chat.No:
-		out = append(out, styled.Of(styled.Dim, "  Enter says no, with what you typed; Esc goes back"))
+		out = append(out, styled.Of(styled.Dim, "  Enter sends the no; Esc goes back"))
 	case a.focused && a.typing != "":
 		out = append(out, styled.Of(styled.Dim, "  Enter answers; Esc goes back"))
 	case a.focused && len(q.Answers) > 0:
-		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: none of these"))
+		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: none"))
 	case a.focused && a.wantsText():
-		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab goes back to your prompt; Esc gives up"))
+		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab: prompt; Esc: none"))
 	case a.focused && s.Width < 60:
 		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: ends"))
 	case a.focused:

@@ -10,7 +10,7 @@ import (
 )
 
 // SPEC 18.1, 19.3: for a long session that is opened again the screen shows the end, as it
-// was, and a line that tells this; Ctrl+O has all of it.
+// was, and a line that tells this; Ctrl+T has all of it.
 func TestLongSessionIsOpenedAgain(t *testing.T) {
 	m := llmtest.New()
 	m.Next = func(n int, _ *llm.Request) llmtest.Turn { return llmtest.Say(fmt.Sprintf("reply number %d.", n+1)) }
@@ -33,7 +33,7 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 		_, end, ok := strings.Cut(s, fmt.Sprintf("reply number %d.", turns))
 		return ok && strings.Contains(end, "model reply") && strings.Contains(end, invitation)
 	})
-	_, shown, ok := strings.Cut(again.text(), "what came first is not shown; Ctrl+O shows the whole session\n\n")
+	_, shown, ok := strings.Cut(again.text(), "the beginning is not shown; Ctrl+T shows the whole session\n\n")
 	if !ok {
 		t.Fatalf("it does not say that something is missing:\n%s", again.text())
 	}
@@ -43,8 +43,8 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 	if shown = strings.TrimSpace(shown); !strings.HasSuffix(strings.TrimSpace(rest), shown) || strings.Contains(shown, "number 1.") || len(shown) < 100 {
 		t.Errorf("it shows\n%s\nand the session was\n%s", shown, rest)
 	}
-	again.press("ctrl+o")
-	again.until("the pager", func(s string) bool { return strings.Contains(s, "nothing folded") })
+	again.press("ctrl+t")
+	again.until("the pager", func(s string) bool { return strings.Contains(s, "session, unfolded") })
 	again.press("home")
 	again.see("prompt number 1")
 	again.see("reply number 1.")

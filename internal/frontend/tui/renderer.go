@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -21,18 +22,22 @@ type renderer struct {
 	links bool
 	whole bool // nothing is folded
 
-	finished        []styled.Line // not yet returned by takeFinished
-	lastKind        cardKind      // the last card's
-	hasCards        bool
-	foldedID        string        // of the reasoning that was folded last
-	stream          *textStream   // the text that still grows, at the end
-	queue           []chat.Change // changes that wait for stream to end
-	open            []*openBlock  // in the order they appeared
-	plan            []tool.Item
-	planChanged     bool // in this turn
-	linesSincePlan  int  // lines written after the plan
-	lost            brief.Lost
-	retries         retries
+	finished       []styled.Line // not yet returned by takeFinished
+	lastKind       cardKind      // the last card's
+	hasCards       bool
+	foldedID       string        // of the reasoning that was folded last
+	stream         *textStream   // the text that still grows, at the end
+	queue          []chat.Change // changes that wait for stream to end
+	open           []*openBlock  // in the order they appeared
+	plan           []tool.Item
+	planChanged    bool // in this turn
+	linesSincePlan int  // lines written after the plan
+	lost           brief.Lost
+	retries        retries
+	// folds: a part of the block that is being drawn was left out. folded is the last such
+	// block, nil for none.
+	folds           bool
+	folded          *chat.Change
 	pendingCommands []string // a person's own commands that have not started
 	// previews are the titles of this turn's calls whose change a question showed.
 	previews []string
@@ -146,9 +151,7 @@ func (p *renderer) write(ch chat.Change) {
 		p.command(ch, b)
 	case chat.Output:
 		if p.stream == nil && ch.More != "" && b.Command != "" {
-			p.beginCard(aPrompt)
-			p.put(styled.Of(styled.Accent, "› ").Add(styled.Person, b.Command))
-			p.lastKind = anOutput
+			p.entered(b.Command)
 		}
 		p.streamText(ch, anOutput, asSentences)
 	case chat.Question:
@@ -158,7 +161,17 @@ func (p *renderer) write(ch chat.Change) {
 			p.card(ch)
 		}
 	}
+	if p.folds {
+		p.folds, p.folded = false, &ch
+	}
 	p.flushQueue(ch)
+}
+
+// entered shows the slash command whose output follows.
+func (p *renderer) entered(command string) {
+	p.beginCard(aPrompt)
+	p.put(styled.Of(styled.Accent, promptSign).Add(styled.Person, command).Cut(p.width))
+	p.lastKind = anOutput
 }
 
 // foldOpenThinking folds the open reasoning when the reply begins: its block ends only
@@ -312,10 +325,10 @@ func (p *renderer) start(s chat.Start) {
 		p.put(styled.Of(styled.Warn, "! "+n).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 	}
 	line := styled.Line{{Text: "pawl", Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}}}
-	line = line.Add(styled.Dim, "  "+s.Model+"; mode "+s.Mode+"; session "+s.ID)
-	p.put(line.Wrap(p.width, styled.Of(styled.Text, "      "))...)
+	line = line.Add(styled.Dim, "  "+s.Head(max(0, p.width-len("pawl  "))))
+	p.put(line.Wrap(p.width, inset)...)
 	if s.Earlier > 0 {
-		p.wrapped(styled.Dim, "… what came first is not shown; Ctrl+O shows the whole session")
+		p.wrapped(styled.Dim, "… the beginning is not shown; Ctrl+T shows the whole session")
 	}
 	for _, w := range s.Welcome {
 		p.put(styled.Of(styled.Accent, "· ").Add(styled.Text, w).Wrap(p.width, styled.Of(styled.Text, "  "))...)
@@ -348,7 +361,7 @@ func (p *renderer) openRows(now time.Time) []styled.Line {
 		case chat.Retry:
 			text := b.Text
 			if b.Waiting != "" {
-				text += " (" + b.Waiting + ")"
+				text += " (" + took.Text(b.Left.Round(time.Second)) + " left)"
 			}
 			out = append(out, styled.Of(styled.Warn, "! "+text).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 		}
@@ -375,15 +388,7 @@ func since(t, now time.Time) string {
 	if d < time.Second || t.IsZero() {
 		return ""
 	}
-	return "  " + seconds(d)
-}
-
-func seconds(d time.Duration) string {
-	d = d.Truncate(time.Second)
-	if d < time.Minute {
-		return d.String()
-	}
-	return strings.TrimSuffix(d.String(), "0s")
+	return "  " + took.Text(d)
 }
 
 // isThinking reports whether the model reasons and its reply has not begun.

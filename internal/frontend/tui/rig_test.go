@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -62,6 +63,7 @@ type rig struct {
 	swarm   func(by string) // an interrupt of the swarm that runs in the session, nil for none
 	talk    *chat.Conversation
 	session *session.Session
+	own     func(context.Context, []byte) string // the person's status line
 
 	mu     sync.Mutex
 	term   *emulator.Terminal
@@ -128,9 +130,7 @@ func (c *clock) pass(d time.Duration) {
 func newRig(t testing.TB, m *llmtest.Model) *rig {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := &rig{
 		t: t, dir: dir, mode: "ask", model: m, width: 80, theme: styled.Plain,
 		wrote: make(chan struct{}, 1), events: make(chan any), exit: make(chan Exit, 1),
@@ -228,7 +228,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, person chat.Person) (*chat
 	if r.swarm != nil {
 		own = &chat.Attached{Interrupt: r.swarm, Over: func() (string, string) { return "it is over", "" }}
 	}
-	return &chat.Opened{Session: s, Attached: own, ResumeCommand: "pawl --resume " + id, Close: func() {
+	return &chat.Opened{Session: s, Attached: own, StatusLine: r.own, ResumeCommand: "pawl --resume " + id, Close: func() {
 		_ = s.Close()
 		stop()
 		_ = sh.Close()
@@ -275,13 +275,15 @@ func (r *rig) start(resume string) {
 	if r.owner != nil {
 		ids = "w-"
 	}
-	talk := chat.Begin(ctx, chat.Config{CanPick: true, IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }, Sessions: twoSessions}, slash.Want{Resume: resume})
+	talk := chat.Begin(ctx, chat.Config{CanPick: true, IDs: ids, Open: r.open, Now: r.clock.Now, Recent: r.recent, Rules: func() []string { return nil }, Sessions: twoSessions, About: func(context.Context, event.Row) (string, string) {
+		return "main, done, $0.12", "> mend it\nIt is mended."
+	}, Settings: r.settings, Pawl: r.pawl}, slash.Want{Resume: resume})
 	r.talk = talk
 	go func() {
 		defer close(done)
 		exit, err := Run(ctx, Config{
 			Conversation: talk, Out: r, Events: r.events, Width: r.width, Height: 24, Theme: r.theme, Calm: true, Vi: r.vi, Probe: r.asks,
-			FirstPrompt: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project",
+			FirstPrompt: r.first, Now: r.clock.Now, After: r.clock.After, Folder: "project", Dir: r.dir, Version: "test",
 			Dropped: r.dropped, Clipboard: r.clipboard,
 			Release: func(do func() error) error { return do() },
 			Edit: func(text string) (string, error) {

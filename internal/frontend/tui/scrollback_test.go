@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
@@ -177,9 +178,7 @@ func once(t *testing.T, r *rig, marks int, gone map[int]bool) {
 func socketFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pawl-live-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

@@ -38,12 +38,13 @@ func TestCommandsOnTheScreen(t *testing.T) {
 		t.Errorf("the status:\n%s", r.screen())
 	}
 	before := r.text()
-	r.press("ctrl+t")
-	for _, want := range []string{"machines, and where each may go", "the path of this turn", "streaming_response", "phases", "parse it"} {
+	r.say("/states")
+	r.press("enter")
+	for _, want := range []string{"state machines, and their next states", "the path of this turn", "streaming_response", "phases", "parse it"} {
 		r.see(want)
 	}
 	r.press("q")
-	r.until("back", func(s string) bool { return !strings.Contains(r.screen(), "machines, and") })
+	r.until("back", func(s string) bool { return !strings.Contains(r.screen(), "state machines, and") })
 	if got := r.text(); got != before {
 		t.Errorf("the view left a trace:\n%s\nbefore:\n%s", got, before)
 	}

@@ -17,11 +17,11 @@ func (s *screen) stash() {
 	case text != "" && s.stashed != "":
 		s.editor.Set(s.stashed)
 		s.stashed = text
-		s.hint = "exchanged with what was put aside"
+		s.hint = "exchanged with the stashed text"
 	case text != "":
 		s.stashed = s.editor.Take()
 		s.insertMode()
-		s.hint = "put aside: “" + plain.Line(shortened(s.stashed, 30)) + "”; Ctrl+S, or your next prompt, brings it back"
+		s.hint = "stashed: “" + plain.Line(shortened(s.stashed, 30)) + "”; Ctrl+S or your next prompt brings it back"
 	default:
 		s.unstash()
 	}

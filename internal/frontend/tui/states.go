@@ -69,7 +69,7 @@ func machineLines(s session.States) (out []styled.Line) {
 		}
 		out = append(out, l)
 	}
-	out = append(out, heading("machines, and where each may go from here"))
+	out = append(out, heading("state machines, and their next states"))
 	row("agent", s.Agent, lifecycle.AgentTable())
 	row("activity", s.Activity, lifecycle.ActivityTable())
 	row("application", s.Application, nil)
@@ -79,7 +79,7 @@ func machineLines(s session.States) (out []styled.Line) {
 		row("call "+plain.Line(plain.Cut(c.Tool, 20)), c.State, nil)
 	}
 	if n := len(s.Violations); n > 0 {
-		out = append(out, styled.Of(styled.Bad, plain.Line(fmt.Sprintf("  %d events fitted no legal transition, the first at %d: %v; please report it", n, s.Violations[0].Seq, s.Violations[0].Err))))
+		out = append(out, styled.Of(styled.Bad, plain.Line(fmt.Sprintf("  %d events match no transition, the first at %d: %v; please report it", n, s.Violations[0].Seq, s.Violations[0].Err))))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func (s *screen) status() styled.Line {
 	if jobs := open.Jobs(); len(jobs) > 0 {
 		text := brief.Plural(len(jobs), "job", "jobs")
 		for _, j := range jobs {
-			if url := slash.URL(j); url != "" {
+			if url := slash.URL(j); url != "" && s.Width >= 60 {
 				text += " " + url
 				break
 			}
@@ -126,20 +127,29 @@ func cost(s budget.Spent) string {
 	return "cost unknown"
 }
 
-// joinFitting joins parts, and drops the last ones that do not fit into width.
-func joinFitting(parts []styled.Line, width int) styled.Line {
-	var out styled.Line
-	for i, p := range parts {
-		next := p
-		if i > 0 {
-			next = append(styled.Of(styled.Dim, " · "), p...)
+// joinFitting joins parts. If they do not fit into width, it drops the last ones, first of
+// those that are dim.
+func joinFitting(parts []styled.Line, width int) (out styled.Line) {
+	for {
+		out = nil
+		for i, p := range parts {
+			if i > 0 {
+				out = out.Add(styled.Dim, " · ")
+			}
+			out = append(out, p...)
 		}
-		if out.Width()+next.Width() > width && i > 0 {
-			break
+		if out.Width() <= width || len(parts) < 2 {
+			return out
 		}
-		out = append(out, next...)
+		last := len(parts) - 1
+		for i := last; i > 0; i-- {
+			if len(parts[i]) == 0 || parts[i][0].Role == styled.Dim {
+				last = i
+				break
+			}
+		}
+		parts = slices.Delete(parts, last, last+1)
 	}
-	return out
 }
 
 // activity describes what runs.

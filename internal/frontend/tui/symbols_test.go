@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -43,9 +44,7 @@ func TestSymbols(t *testing.T) {
 		{Path: "calc.go", Line: 2, EndLine: 3, Name: "calAdd", Kind: "function"}, {Path: "my calc.go", Line: 7, EndLine: 9, Name: "calSub", In: "Box", Kind: "method"},
 	}, asked: make(chan string, 9), may: make(chan struct{})}
 	r.symbols = f
-	if err := os.WriteFile(filepath.Join(r.dir, "calc.go"), []byte("one\ntwo\nthree\nfour\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(r.dir, "calc.go"), []byte("one\ntwo\nthree\nfour\n"), 0o644))
 	r.start("")
 	r.see("ask ·")
 	r.say("@c") // of which too many begin

@@ -59,6 +59,8 @@ type Config struct {
 	Calm bool
 	// Vi: the prompt has the key bindings of vi.
 	Vi bool
+	// Keys are the bindings; nil: the default ones.
+	Keys *Bindings
 
 	History     *history.File
 	Past        []string // earlier entries, oldest first
@@ -67,9 +69,11 @@ type Config struct {
 	// Rxvt: notifications are sent in rxvt's form, not in iTerm2's.
 	Rxvt bool
 
-	Folder string                // its name, for the window's title
-	Branch func() string         // "" for none
-	Files  func(string) []string // the files whose path has this prefix, for completion
+	Folder string        // its name, for the window's title
+	Branch func() string // "" for none
+	// Dir and Version are for the person's status line.
+	Dir, Version string
+	Files        func(string) []string // the files whose path has this prefix, for completion
 	// Release restores the terminal while do runs, so that another program can use it.
 	// Nil where that is not possible.
 	Release func(do func() error) error
@@ -131,8 +135,11 @@ type screen struct {
 	symbolSearch *symbolSearch // the last one
 	pager        *pager
 	picker       *picker // see picking
-	kitty        bool    // its keyboard protocol is on
+	unfolded     *unfolded
+	kitty        bool // its keyboard protocol is on
 	branch       string
+	own          own
+	turnEnded    bool            // since the last step
 	anyEntered   bool            // something was entered
 	queuedIDs    map[string]bool // of entered texts that the session has queued
 }
@@ -150,6 +157,9 @@ func Run(ctx context.Context, cfg Config) (Exit, error) {
 	s := &screen{
 		Config: cfg, painter: paint.New(cfg.Out, cfg.Width), editor: editor.New(),
 		changes: make(chan []chat.Change), followErr: make(chan error, 1), posted: make(chan func()), queuedIDs: map[string]bool{}, probed: !cfg.Probe,
+	}
+	if s.Keys == nil {
+		s.Keys, _ = Bind(nil) // the default ones are right
 	}
 	s.painter.Reflows = !cfg.NoReflow
 	s.renderer.resize(cfg.Width)
@@ -235,6 +245,8 @@ func (s *screen) step(ctx context.Context) {
 		s.ended = &Exit{}
 	}
 	s.update()
+	s.updateOwn(ctx, s.turnEnded)
+	s.turnEnded = false
 	switch {
 	case s.ended != nil:
 	case pressed || s.Now().Sub(s.drawnAt) >= frameTime:
@@ -308,8 +320,11 @@ func (s *screen) change(ch chat.Change) {
 	if ch.Past || ch.What != chat.Finished {
 		return
 	}
-	if _, ok := ch.Block.Body.(chat.TurnEnd); ok && s.Branch != nil {
-		s.branch = s.Branch()
+	if _, ok := ch.Block.Body.(chat.TurnEnd); ok {
+		s.turnEnded = true
+		if s.Branch != nil {
+			s.branch = s.Branch()
+		}
 	}
 }
 

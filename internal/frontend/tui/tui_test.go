@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
@@ -204,7 +205,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 			r.start("")
 			r.say("go")
 			r.press("enter")
-			r.see("yes once")
+			r.see("y  yes")
 			r.pass(time.Second)
 			r.send(keys.Focus{In: true})
 			r.see("press a key")
@@ -229,6 +230,32 @@ func TestQuestionTakesNoWord(t *testing.T) {
 	}
 }
 
+// A paste is no answer, and neither is a letter that follows it: they are one prompt.
+//
+// SPEC 18.4
+func TestPasteIsNoAnswer(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.clock.stand()
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("y  yes")
+	r.pass(time.Second)
+	r.send(keys.Focus{In: true})
+	r.see("press a key")
+	r.send(keys.Paste{Text: "y"})
+	r.say("e")
+	r.pass(time.Minute)
+	r.send(keys.Focus{In: true})
+	r.see("› ye")
+	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
+		t.Fatal("a paste allowed the call")
+	}
+	r.press("tab")
+	r.press("y")
+	r.rest(1)
+}
+
 // Keys that were pressed as a question was drawn do not answer it.
 //
 // SPEC 18.4
@@ -238,7 +265,7 @@ func TestQuestionWaits(t *testing.T) {
 	r.start("")
 	r.say("go")
 	r.press("enter")
-	r.see("yes once")
+	r.see("y  yes")
 	r.press("y")
 	r.see("› y")
 	r.press("backspace", "enter")
@@ -265,7 +292,7 @@ func TestSteering(t *testing.T) {
 	<-arrived // what is said before goes with this request
 	r.say("do it like this")
 	r.press("enter")
-	r.see("◦ do it like this  goes with its next request")
+	r.see("◦ do it like this  sent with the next request")
 	r.say("and that")
 	r.press("enter")
 	r.see("◦ and that")
@@ -427,9 +454,7 @@ func TestHostileText(t *testing.T) {
 	r.theme = styled.Dark
 	r.theme.Links = true
 	r.mode = "yolo"
-	if err := os.WriteFile(filepath.Join(r.dir, "hostile"), []byte(evil+"\none\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(r.dir, "hostile"), evil+"\none\n")
 	r.start("")
 	r.send(keys.Paste{Text: evil})
 	r.press("enter")
@@ -470,7 +495,23 @@ func TestUnfold(t *testing.T) {
 		t.Errorf("it is not folded:\n%s", before)
 	}
 	r.press("ctrl+o")
-	r.until("the pager", func(s string) bool { return strings.Contains(s, "nothing folded") && strings.Contains(s, "all done") })
+	r.see("\n  18\n")
+	r.see("lines; PgUp, PgDn; Ctrl+O folds it")
+	if strings.Contains(r.screen(), "\n  30\n") || strings.Contains(r.screen(), "secret") {
+		t.Errorf("it is more than the first page of the block:\n%s", r.screen())
+	}
+	r.press("pgdown")
+	r.see("\n  30\n")
+	r.say("typed")
+	r.see("› typed")
+	r.press("ctrl+o", "ctrl+c")
+	r.see("cleared")
+	r.press("left")
+	r.until("folded", func(s string) bool { return s == before })
+	r.press("ctrl+t")
+	r.until("the pager", func(s string) bool {
+		return strings.Contains(s, "session, unfolded") && strings.Contains(s, "all done")
+	})
 	r.press("/")
 	r.say("secret")
 	r.press("enter")
@@ -494,12 +535,21 @@ func TestCompletion(t *testing.T) {
 	r.press("tab")
 	r.see("› /mod")
 	r.press("down", "down", "enter", "p", "l", "a", "n", "enter")
-	r.see("› /mode\nmode plan")
+	r.see("› /mode plan\nmode plan")
 	r.say("/moed")
 	r.see("did you mean this?")
 	r.press("ctrl+u")
 	r.press("shift+tab")
 	r.see("mode auto")
+	r.say("/")
+	r.see("\nmodel, rights and servers (10)\n  /help          list the commands\n  /model         list the models, or change the model\n")
+	r.press("down", "down")
+	r.see("  /model [PROVIDER/MODEL] list the models")
+	r.say("re")
+	r.until("no groups", func(string) bool {
+		return strings.Contains(r.screen(), "/rewind") && !strings.Contains(r.screen(), "changes (4)")
+	})
+	r.press("ctrl+u")
 	r.say("see @ca")
 	r.press("tab", "enter")
 	r.rest(1)

@@ -20,7 +20,7 @@ import (
 // SPEC 5.4, 18.2
 func TestTriesAlike(t *testing.T) {
 	retry := func(id string, n int, why string) chat.Change {
-		return chat.Change{What: chat.Finished, Block: chat.Block{ID: id, Body: chat.Retry{Attempt: n, Text: "try " + string(rune('0'+n)) + " failed: " + why + "; again in 1 s", Reason: why, Wait: time.Second}}}
+		return chat.Change{What: chat.Finished, Block: chat.Block{ID: id, Body: chat.Retry{Attempt: n, Text: "try " + string(rune('0'+n)) + " failed: " + why + "; retry in 1 s", Reason: why, Wait: time.Second}}}
 	}
 	note := chat.Change{What: chat.Finished, Block: chat.Block{ID: "n", Body: chat.Note{Kind: chat.OfInterrupt, Text: "interrupted"}}}
 	for _, c := range []struct {
@@ -29,12 +29,12 @@ func TestTriesAlike(t *testing.T) {
 		changes []chat.Change
 		want    string
 	}{
-		{"one", false, []chat.Change{retry("a", 1, "x"), note}, "! try 1 failed: x; again in 1 s\ninterrupted"},
-		{"two", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed for the same reason\ninterrupted"},
-		{"four", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "x"), retry("d", 4, "x"), note}, "! try 1 failed: x; again in 1 s\n! tries 2 to 4 failed for the same reason\ninterrupted"},
-		{"another reason", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "y"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed for the same reason\n! try 3 failed: y; again in 1 s\ninterrupted"},
-		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; again in 1 s\ninterrupted\n! try 1 failed: x; again in 1 s"},
-		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; again in 1 s\n! try 2 failed: x; again in 1 s\ninterrupted"},
+		{"one", false, []chat.Change{retry("a", 1, "x"), note}, "! try 1 failed: x; retry in 1 s\ninterrupted"},
+		{"two", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\ninterrupted"},
+		{"four", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "x"), retry("d", 4, "x"), note}, "! try 1 failed: x; retry in 1 s\n! tries 2 to 4 failed for the same reason\ninterrupted"},
+		{"another reason", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "y"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\n! try 3 failed: y; retry in 1 s\ninterrupted"},
+		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; retry in 1 s\ninterrupted\n! try 1 failed: x; retry in 1 s"},
+		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed: x; retry in 1 s\ninterrupted"},
 	} {
 		p := &renderer{width: 80, whole: c.whole}
 		for _, ch := range c.changes {
@@ -68,6 +68,14 @@ func TestCommandInsteadOfAnAnswer(t *testing.T) {
 	r.say("/todo")
 	r.press("enter")
 	r.see("there is no list of steps yet")
+	r.say("/undo turn")
+	r.press("enter")
+	r.see("› /undo turn\nstep 1:\nwould undo: new.txt")
+	r.say("n")
+	r.until("the command stands once above all that it shows", func(s string) bool {
+		_, after, _ := strings.Cut(s, "› /undo turn")
+		return strings.Contains(after, "nothing was changed") && strings.Count(s, "› /undo") == 2
+	})
 	if text := r.text(); strings.Contains(text, "not understood") {
 		t.Errorf("it was taken for an answer:\n%s", text)
 	}
@@ -97,13 +105,13 @@ func TestMissingLines(t *testing.T) {
 func TestPutAside(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say("all done")))
 	r.start("")
-	r.see("what is to be done?")
+	r.see("enter a task")
 	long := strings.Repeat("a line\n", 30)
 	r.say("first half ")
 	r.send(keys.Paste{Text: long})
 	r.see("[pasted text 1: 30 lines]")
 	r.press("ctrl+s")
-	r.see("put aside")
+	r.see("stashed: ")
 	r.say("urgent")
 	r.see("› urgent")
 	r.press("enter")
@@ -177,4 +185,16 @@ func TestDiffHasItsCommand(t *testing.T) {
 	if n := strings.Count(r.text(), "› /undo"); n != 1 {
 		t.Errorf("the command is there %d times:\n%s", n, r.text())
 	}
+}
+
+// Where it is narrow the list of keys can be read and left.
+//
+// SPEC 18.3
+func TestKeysWhereItIsNarrow(t *testing.T) {
+	r := newRig(t, llmtest.New())
+	r.start("")
+	r.resize(40, 20)
+	r.press("?")
+	r.see("  Enter\n      send; while it works, deliver\n      before its next request\n  Esc\n")
+	r.see("· q leaves")
 }

@@ -17,7 +17,7 @@ import (
 // What a browser may do to a session. The session itself decides what is valid.
 
 var (
-	errAnswered  = fault.NewConfiguration("", "this question is not open any more: somebody answered it, or it was withdrawn")
+	errAnswered  = fault.NewConfiguration("", "this question is no longer open: somebody answered it, or it was withdrawn")
 	errNotOpen   = fault.NewConfiguration("send a prompt: it opens the session here", "no pawl has this session open")
 	errElsewhere = fault.NewConfiguration("end it in its terminal", "the session is open in another pawl, which only that one can end")
 )
@@ -31,7 +31,7 @@ func (s *sessions) opened(ctx context.Context, id string) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.cfg.Open(s.ctx, row.Dir, id)
+	o, err := s.cfg.Open(s.ctx, Start{Dir: row.Dir, ID: id})
 	if err != nil {
 		if l := s.of(id); l != nil { // two at once
 			return l, nil
@@ -41,20 +41,48 @@ func (s *sessions) opened(ctx context.Context, id string) (*live, error) {
 	return s.add(o, row), nil
 }
 
+// tell records in the log of an open session who acts on it.
+func (s *sessions) tell(r *request, l *live, what string) error {
+	if l == nil {
+		return nil
+	}
+	_, err := l.Session.Submit(r.Context(), session.Remote{Device: r.device.Name, What: what})
+	return err
+}
+
 // begin opens a new session in a known folder.
 func (s *sessions) begin(ctx context.Context, w Want) (*live, error) {
 	known, err := s.folders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(known, w.Folder) {
-		return nil, fault.NewConfiguration("choose a folder where a session was before", "no session was in this folder: %s", plain.Line(w.Folder))
+	i := slices.IndexFunc(known, func(f string) bool { return plain.Line(f) == w.Folder })
+	if i < 0 {
+		return nil, fault.NewConfiguration("choose a folder that has a session", "no session is of this folder: %s", plain.Line(w.Folder))
 	}
-	o, err := s.cfg.Open(s.ctx, w.Folder, "")
+	o, err := s.cfg.Open(s.ctx, Start{Dir: known[i], Worktree: w.Worktree})
 	if err != nil {
 		return nil, err
 	}
-	return s.add(o, event.Row{Dir: w.Folder}), nil
+	return s.add(o, event.Row{Dir: known[i]}), nil
+}
+
+// fork opens a copy of a session up to an event, 0 for all of it.
+func (s *sessions) fork(ctx context.Context, id string, at int64) (*live, error) {
+	row, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	start := Start{Dir: row.Dir, ID: id, Fork: true, At: at}
+	if l := s.of(id); l != nil {
+		v := l.Session.View()
+		start.Model, start.Mode = v.Info().Ref(), string(v.Mode())
+	}
+	o, err := s.cfg.Open(s.ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	return s.add(o, row), nil
 }
 
 // imageTypes are those that models take.
@@ -132,9 +160,12 @@ func (l *live) interrupt(ctx context.Context) error {
 }
 
 // answer answers an open question. Of several answers the session takes the first one.
-func (l *live) answer(ctx context.Context, r Reply) error {
+func (s *server) answer(r *request, l *live, a Reply) error {
+	for _, v := range a.Verdicts {
+		r.detail += v.Scope + " "
+	}
 	l.mu.Lock()
-	i := slices.IndexFunc(l.questions, func(q chat.Question) bool { return q.ID == r.Question })
+	i := slices.IndexFunc(l.questions, func(q chat.Question) bool { return q.ID == a.Question })
 	var q chat.Question
 	if i >= 0 {
 		q = l.questions[i]
@@ -143,16 +174,16 @@ func (l *live) answer(ctx context.Context, r Reply) error {
 	if i < 0 {
 		return errAnswered
 	}
-	op := session.Answer{ID: q.ID, Text: r.Text}
+	op := session.Answer{ID: q.ID, Text: a.Text}
 	if len(q.Calls) > 0 {
 		op.Text = ""
-	} else if r.Text == "" {
+	} else if a.Text == "" {
 		return fault.NewConfiguration("", "the answer is empty")
 	}
-	if len(r.Verdicts) != len(q.Calls) {
+	if len(a.Verdicts) != len(q.Calls) {
 		return fault.NewConfiguration("load the page again", "the answer is about other calls than the question")
 	}
-	for i, v := range r.Verdicts {
+	for i, v := range a.Verdicts {
 		c, scope := q.Calls[i], event.Scope(v.Scope)
 		offered := scope == event.Once || scope == event.No || c.Rule != "" && (scope == event.Session || scope == event.Always && c.Always)
 		if v.Call != c.Call || !offered {
@@ -160,7 +191,7 @@ func (l *live) answer(ctx context.Context, r Reply) error {
 		}
 		op.Verdicts = append(op.Verdicts, event.Verdict{Call: v.Call, Scope: scope, Why: v.Why})
 	}
-	_, err := l.Session.Submit(ctx, op)
+	_, err := l.Session.Submit(r.Context(), op)
 	if known := (*fault.Error)(nil); errors.As(err, &known) && known.Category == fault.Internal {
 		return errAnswered // who was first has it
 	}
@@ -168,23 +199,30 @@ func (l *live) answer(ctx context.Context, r Reply) error {
 }
 
 // stop ends a session that runs in this process.
-func (l *live) stop(ctx context.Context) error {
+func (s *server) stop(r *request, l *live, _ struct{}) error {
 	if !l.Own {
 		return errElsewhere
 	}
-	if err := l.interrupt(ctx); err != nil {
+	if err := l.interrupt(r.Context()); err != nil {
 		return err
 	}
 	l.end() // which closes it
 	return nil
 }
 
-func (l *live) mode(ctx context.Context, mode string) error {
-	_, err := l.Session.Submit(ctx, session.SetMode{Mode: mode})
+func (s *server) mode(r *request, l *live, m Mode) error {
+	r.detail = m.Mode
+	_, err := l.Session.Submit(r.Context(), session.SetMode{Mode: m.Mode})
 	return err
 }
 
-func (l *live) model(ctx context.Context, ref string) error {
-	_, err := l.Session.Submit(ctx, session.SetModel{Ref: ref})
-	return err
+// model waits until it is known whether the model can be used.
+func (s *server) model(r *request, l *live, m Model) error {
+	r.detail = m.Model
+	started, err := l.Session.Submit(r.Context(), session.SetModel{Ref: m.Model})
+	if err != nil {
+		return err
+	}
+	done, err := l.Session.Await(r.Context(), started)
+	return cmp.Or(err, done.Err())
 }

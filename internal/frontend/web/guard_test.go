@@ -1,12 +1,15 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 21.4: requests of other names, other pages and forms reach nothing.
@@ -100,9 +103,22 @@ func TestPairing(t *testing.T) {
 	if status, _ := pair(code); status != 403 {
 		t.Error("a code was good twice")
 	}
-	raw, err := os.ReadFile(filepath.Join(r.s.cfg.State, "serve", "devices.json"))
-	if err != nil || strings.Contains(string(raw), strings.TrimPrefix(cookie, "pawl-7295=")) || strings.Contains(string(raw), code) {
-		t.Error("the file has a secret", err)
+	// Nothing that is stored has the code or the cookie: no list, no session's log.
+	raw, files := []byte(nil), 0
+	err := filepath.WalkDir(r.s.cfg.State, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var text []byte
+			text, err = os.ReadFile(path)
+			raw, files = append(raw, text...), files+1
+		}
+		return err
+	})
+	for e, err := range r.s.cfg.Store.Read(t.Context(), "s1", 0) {
+		must.Do(t, err)
+		raw = append(raw, fmt.Sprintf("%+v", e)...)
+	}
+	if err != nil || files == 0 || strings.Contains(string(raw), strings.TrimPrefix(cookie, "pawl-7295=")) || strings.Contains(string(raw), code) {
+		t.Error("what is stored has a secret", err)
 	}
 	code = r.devices.NewCode(Steer)
 	r.later(codeLasts)
@@ -134,33 +150,19 @@ func TestPairing(t *testing.T) {
 func TestRights(t *testing.T) {
 	r := newRig(t, say("x"))
 	cookies := map[Rights]string{Watch: r.paired(Watch), Answer: r.paired(Answer), Steer: r.paired(Steer)}
-	for _, c := range []struct {
-		method, path string
-		needs        Rights
-	}{
-		{"GET", "/api/hello", Watch},
-		{"GET", "/api/sessions", Watch},
-		{"GET", "/api/devices", Watch},
-		{"GET", "/api/s/s1", Watch},
-		{"GET", "/api/s/s1/blocks", Watch},
-		{"GET", "/api/s/s1/undo", Steer},
-		{"POST", "/api/s/s1/answer", Answer},
-		{"POST", "/api/s/s1/prompt", Steer},
-		{"POST", "/api/s/s1/withdraw", Steer},
-		{"POST", "/api/s/s1/interrupt", Steer},
-		{"POST", "/api/s/s1/mode", Steer},
-		{"POST", "/api/s/s1/model", Steer},
-		{"POST", "/api/s/s1/undo", Steer},
-		{"POST", "/api/sessions", Steer},
-	} {
+	for _, c := range routes() {
+		if c.right == "" || c.path == "/api/events" || c.path == "/api/s/{id}/log" || c.method == "DELETE" { // which are tried elsewhere
+			continue
+		}
+		path := strings.NewReplacer("{id}", "s1").Replace(c.path)
 		for rights, cookie := range cookies {
 			var body any
 			if c.method == "POST" {
 				body = struct{}{}
 			}
-			code, text, _ := r.ask(cookie, c.method, c.path, body, nil)
-			if refused := code == 403; refused == (rightsOf[rights] >= rightsOf[c.needs]) || code == 401 {
-				t.Errorf("%s %s of one that may %s: %d %s", c.method, c.path, rights, code, text)
+			code, text, _ := r.ask(cookie, c.method, path, body, nil)
+			if refused := code == 403; refused == (rightsOf[rights] >= rightsOf[c.right]) || code == 401 {
+				t.Errorf("%s %s of one that may %s: %d %s", c.method, path, rights, code, text)
 			}
 		}
 	}

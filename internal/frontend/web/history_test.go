@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // counted is a store that counts the events that are read.
@@ -47,9 +48,7 @@ func (r *reader) write(id string, n, size int) {
 	for range n {
 		last := r.last[id]
 		es, err := r.store.Append(r.t.Context(), id, last, event.Draft{Body: event.Prompted{Source: event.Person, Text: strings.Repeat("x", size)}})
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		r.last[id] = es[0].Seq
 	}
 }
@@ -59,9 +58,7 @@ func (r *reader) asks(id, before string, n int) (Blocks, int) {
 	r.t.Helper()
 	r.store.events = 0
 	b, err := r.blocks(r.t.Context(), id, before, n)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	return b, r.store.events
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -23,17 +24,21 @@ import (
 type Opened struct {
 	Session *session.Session
 	Close   func()
-	// Own: it is open in this process. Steers: operations are accepted.
-	Own, Steers bool
+	// Own: it is open in this process. Steers: operations are accepted. Runs: it is a
+	// swarm that goes on here.
+	Own, Steers, Runs bool
 }
 
 // live follows an open session. One goroutine folds its events; requests come from
 // others.
 type live struct {
 	*Opened
-	id, dir string
-	hub     *hub
-	end     context.CancelFunc // ends follow, which closes the session
+	id     string
+	hub    *hub
+	end    context.CancelFunc // ends follow, which closes the session
+	closed chan struct{}
+	tell   func(title, what, block string)
+	swarm  bool
 
 	mu        sync.Mutex
 	title     string
@@ -42,6 +47,7 @@ type live struct {
 	waiting   []Waiting
 	prompts   map[string]bool // the ids that were taken
 	said      string          // the state that was published
+	paced     bool            // what is streamed waits for the end of pieceEvery
 }
 
 // streaming is an open block with the text that it has got.
@@ -50,13 +56,20 @@ type streaming struct {
 	text  strings.Builder
 	units int  // of UTF-16
 	full  bool // the rest comes when the block is finished
+	sent  mark // up to where viewers were told
 }
+
+// mark is a place in a text.
+type mark struct{ bytes, units int }
 
 // mostOpenText is how much text of an open block is kept and sent, in bytes.
 const mostOpenText = 256 << 10
 
+// pieceEvery is how often streamed text is published: a model writes in smaller pieces.
+const pieceEvery = 100 * time.Millisecond
+
 func newLive(o *Opened, row event.Row, h *hub) *live {
-	return &live{Opened: o, id: o.Session.ID(), dir: row.Dir, hub: h, title: plain.Line(row.Title), prompts: map[string]bool{}}
+	return &live{Opened: o, id: o.Session.ID(), hub: h, closed: make(chan struct{}), title: plain.Line(row.Title), prompts: map[string]bool{}}
 }
 
 // follow publishes what happens in the session until it ends. changed is called when the
@@ -78,6 +91,9 @@ func (l *live) follow(ctx context.Context, changed func()) {
 			}
 		}
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = nil
 }
 
 // change takes over a change of a block.
@@ -86,6 +102,9 @@ func (l *live) change(c chat.Change, publish bool) {
 	defer l.mu.Unlock()
 	at := slices.IndexFunc(l.open, func(s *streaming) bool { return s.ID == c.Block.ID })
 	l.track(c)
+	if what := news(c); publish && what != "" {
+		go l.tell(l.title, what, c.Block.ID) // it reads a file
+	}
 	switch {
 	case c.What == chat.Finished && at >= 0:
 		l.open = slices.Delete(l.open, at, at+1)
@@ -106,8 +125,11 @@ func (l *live) change(c chat.Change, publish bool) {
 		}
 	case c.More != "":
 		l.piece(l.open[at], c.More, publish)
-	case publish:
-		l.hub.publish("block", l.open[at].shown(l.id))
+	default:
+		s := l.open[at]
+		if s.sent = s.end(); publish {
+			l.hub.publish("block", s.shown(l.id))
+		}
 	}
 }
 
@@ -115,12 +137,36 @@ func (l *live) piece(s *streaming, more string, publish bool) {
 	if s.full = s.full || s.text.Len()+len(more) > mostOpenText; s.full {
 		return
 	}
-	if publish {
-		l.hub.publish("piece", Piece{l.id, s.ID, s.units, more})
-	}
 	s.text.WriteString(more)
 	s.units += units(more)
+	switch {
+	case !publish:
+		s.sent = s.end()
+	case !l.paced:
+		l.publishPieces()
+	}
 }
+
+// publishPieces publishes what was streamed since the last time, and again at the end of
+// pieceEvery. Callers hold mu.
+func (l *live) publishPieces() {
+	l.paced = false
+	for _, s := range l.open {
+		if s.sent.bytes < s.text.Len() {
+			l.hub.publish("piece", Piece{l.id, s.ID, s.sent.units, s.text.String()[s.sent.bytes:]})
+			s.sent, l.paced = s.end(), true
+		}
+	}
+	if l.paced {
+		time.AfterFunc(pieceEvery, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.publishPieces()
+		})
+	}
+}
+
+func (s *streaming) end() mark { return mark{s.text.Len(), s.units} }
 
 // units is the length of a text in UTF-16 units, as a browser counts.
 func units(s string) int {
@@ -191,7 +237,7 @@ func (l *live) state() State {
 	w := v.Window()
 	out := State{
 		Session: l.id, Status: "running", Model: plain.Line(v.Info().Ref()), Mode: string(v.Mode()), Window: Window{Used: w.Tokens, Size: w.Window},
-		Queue: []Waiting{}, Questions: []Question{}, ReadOnly: !l.Steers,
+		Queue: []Waiting{}, Questions: []Question{}, ReadOnly: !l.Steers, Swarm: l.swarm,
 	}
 	for _, m := range permission.Modes() {
 		if v.RefusesMode(m) == nil {
@@ -209,9 +255,10 @@ func (l *live) state() State {
 	} else {
 		out.Doing = string(v.Activity())
 	}
+	plan := l.proposed()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out.Title = l.title
+	out.Title, out.Plan = l.title, plan
 	out.Queue = append(out.Queue, l.waiting...)
 	for _, q := range l.questions {
 		out.Status = "waiting"
@@ -221,9 +268,9 @@ func (l *live) state() State {
 }
 
 func questionOf(q chat.Question) Question {
-	out := Question{ID: q.ID, From: q.From, Why: q.Why, Text: q.Text, Options: q.Options}
+	out := Question{ID: q.ID, From: q.From, Why: plain.Line(q.Why), Text: q.Text, Options: q.Options}
 	for _, c := range q.Calls {
-		call := Call{Call: c.Call, Title: c.Title, Preview: c.Preview, Diff: c.Diff, Reason: c.Reason, Rule: c.Rule, Always: c.Always && c.Rule != ""}
+		call := Call{Call: c.Call, Title: c.Title, Wants: c.Wants, Preview: c.Preview, Diff: c.Diff, Reason: c.Reason, Rule: c.Rule, Always: c.Always && c.Rule != ""}
 		if c.Diff {
 			call.HTML = page.DiffFragment(c.Preview)
 		}

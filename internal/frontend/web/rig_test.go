@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,8 +19,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // rig is a server with one open session, s1.
@@ -29,6 +32,8 @@ type rig struct {
 	s       *server
 	session *session.Session
 	devices *Devices
+	started []Start
+	dir     string
 
 	mu   sync.Mutex
 	now  time.Time
@@ -40,15 +45,37 @@ func newRig(t *testing.T, m llm.Model) *rig {
 	r := &rig{t: t, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	cfg := sessiontest.Config(t, t.TempDir(), m, nil)
 	cfg.Person, cfg.OpenModel = true, func(string) (llm.Model, error) { return nil, errors.New("no model here") }
-	r.session = sessiontest.Open(t, cfg)
+	r.session, r.dir = sessiontest.Open(t, cfg), cfg.Dir
 	state := t.TempDir()
-	var err error
-	if r.devices, err = OpenDevices(state, r.clock); err != nil {
-		t.Fatal(err)
-	}
+	r.devices = must.Get(OpenDevices(state, r.clock))(t)
 	ctx, stop := context.WithCancel(context.Background())
+	open := func(ctx context.Context, s Start) (*Opened, error) {
+		c := cfg
+		c.ID = fmt.Sprint("opened-", len(r.started))
+		c.Permission = permission.New(permission.Config{Mode: permission.AcceptEdits, Root: c.Dir, Home: "/home/nobody"}) // each session has its own
+		r.started = append(r.started, s)
+		if s.Fork {
+			at := s.At
+			if at == 0 {
+				row, err := cfg.Store.Session(ctx, s.ID)
+				if err != nil {
+					return nil, err
+				}
+				at = row.Last
+			}
+			if err := cfg.Store.Fork(ctx, event.Origin{Session: s.ID, At: at}, c.ID); err != nil {
+				return nil, err
+			}
+		}
+		o, err := session.Open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return &Opened{Session: o, Close: func() { _ = o.Close() }, Own: true, Steers: true}, nil
+	}
 	r.s = newServer(ctx, Config{
-		Version: "test", Store: cfg.Store, State: state, Devices: r.devices, Hosts: []string{"pawl.example"}, Now: r.clock,
+		Open: open, Models: func(context.Context) []UsableModel { return []UsableModel{{Ref: "offline"}} },
+		Version: "test", Store: cfg.Store, State: state, Dir: state, Devices: r.devices, Hosts: []string{"pawl.example"}, Now: r.clock,
 		Done: func(a Act) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -96,15 +123,11 @@ func (r *rig) ask(cookie, method, path string, body any, change func(*http.Reque
 		in = strings.NewReader(text)
 	} else if body != nil {
 		raw, err := json.Marshal(body)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		in = bytes.NewReader(raw)
 	}
 	q, err := http.NewRequestWithContext(r.t.Context(), method, r.URL+path, in)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	q.Header.Set("Cookie", cookie)
 	q.Header.Set("Sec-Fetch-Site", "same-origin")
 	if body != nil {
@@ -114,14 +137,10 @@ func (r *rig) ask(cookie, method, path string, body any, change func(*http.Reque
 		change(q)
 	}
 	a, err := r.Client().Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	defer a.Body.Close()
 	text, err := io.ReadAll(a.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	return a.StatusCode, string(text), a.Header
 }
 
@@ -213,14 +232,10 @@ func (r *rig) watch(cookie string, p *shown, done func(kind, data string) bool) 
 	ctx, stop := context.WithCancel(r.t.Context())
 	defer stop()
 	q, err := http.NewRequestWithContext(ctx, "GET", r.URL+"/api/events?after="+p.cursor, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	q.Header.Set("Cookie", cookie)
 	a, err := r.Client().Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	defer a.Body.Close()
 	kind, id := "", ""
 	lines := bufio.NewScanner(a.Body)

@@ -10,12 +10,14 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/page"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -25,53 +27,31 @@ type server struct {
 	cfg      Config
 	hub      *hub
 	sessions *sessions
+	push     *pusher
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
 	cookie   string // its name has the port, since cookies do not tell ports apart
 	viewers  viewers
+	tries    limit // wrong codes and unknown cookies of an address
+	requests limit // requests of a device
 }
 
 func newServer(ctx context.Context, c Config, port int) *server {
-	h := newHub()
+	h, p := newHub(), newPusher(c)
 	s := &server{
 		cfg: c, hub: h, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), cookie: fmt.Sprintf("pawl-%d", port),
-		sessions: &sessions{cfg: c, hub: h, ctx: ctx, live: map[string]*live{}, tried: map[string]time.Time{}},
-		viewers:  viewers{of: map[string]int{}},
+		push: p, sessions: &sessions{cfg: c, hub: h, push: p, ctx: ctx, live: map[string]*live{}, tried: map[string]time.Time{}},
+		viewers:  viewers{of: map[string]map[*context.CancelFunc]bool{}},
+		tries:    limit{atOnce: 10, every: 6 * time.Second},
+		requests: limit{atOnce: 200, every: 50 * time.Millisecond},
 	}
 	s.mux.Handle("GET /", http.FileServerFS(assets()))
-	s.mux.HandleFunc("POST /api/pair", s.pair)
-	s.mux.HandleFunc("GET /api/events", s.events)
-	get(s, "/api/hello", Watch, s.hello)
-	get(s, "/api/devices", Watch, s.devices)
-	get(s, "/api/sessions", Watch, func(r *request) (List, error) {
-		rows, err := s.sessions.rows(r.Context())
-		return List{rows}, err
+	s.mux.HandleFunc("GET /blocks.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "blocks.css", time.Time{}, strings.NewReader(page.Blocks))
 	})
-	get(s, "/api/s/{id}", Watch, func(r *request) (State, error) { return s.sessions.state(r.Context(), r.PathValue("id")) })
-	get(s, "/api/s/{id}/blocks", Watch, s.blocks)
-	get(s, "/api/s/{id}/undo", Steer, s.undoPlan)
-	act(s, "DELETE /api/devices/{device}", Watch, "revoke", s.revoke)
-	act(s, "POST /api/sessions", Steer, "begin", s.begin)
-	act(s, "POST /api/s/{id}/prompt", Steer, "prompt", func(r *request, p Prompt) (struct{}, error) {
-		r.detail = p.ID
-		l, err := s.sessions.opened(r.Context(), r.PathValue("id"))
-		if err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, l.prompt(r.Context(), p)
-	})
-	onLive(s, "answer", Answer, func(r *request, l *live, a Reply) error {
-		for _, v := range a.Verdicts {
-			r.detail += v.Scope + " "
-		}
-		return l.answer(r.Context(), a)
-	})
-	onLive(s, "withdraw", Steer, func(r *request, l *live, w Withdrawn) error { return l.withdraw(r.Context(), w.ID) })
-	onLive(s, "interrupt", Steer, func(r *request, l *live, _ struct{}) error { return l.interrupt(r.Context()) })
-	onLive(s, "stop", Steer, func(r *request, l *live, _ struct{}) error { return l.stop(r.Context()) })
-	onLive(s, "mode", Steer, func(r *request, l *live, m Chosen) error { r.detail = m.Mode; return l.mode(r.Context(), m.Mode) })
-	onLive(s, "model", Steer, func(r *request, l *live, m Chosen) error { r.detail = m.Model; return l.model(r.Context(), m.Model) })
-	onLive(s, "undo", Steer, func(r *request, l *live, u Undo) error { return l.undo(r.Context(), u.Hash) })
+	for _, r := range routes() {
+		s.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, q *http.Request) { r.serve(s, w, q) })
+	}
 	return s
 }
 
@@ -87,6 +67,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
+	if name, _, _ := strings.Cut(r.Host, ":"); r.TLS != nil && !s.cfg.SelfMade && name != "localhost" {
+		h.Set("Strict-Transport-Security", "max-age=2592000") // of a self-made one a person must be able to choose
+	}
+	if r.ContentLength != 0 { // the body must come, also where nobody reads it: net/http waits for its end
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(3 * slowest)) // a test's recorder has none
+	}
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch api := strings.HasPrefix(r.URL.Path, "/api/"); {
 	case !s.knows(r.Host):
@@ -142,18 +128,27 @@ func (r Rights) Valid() bool { return rightsOf[r] > 0 }
 
 // from returns the device that a request comes from, if it has a right. Else it answers.
 func (s *server) from(w http.ResponseWriter, r *http.Request, right Rights) (*request, bool) {
+	d, ok := device{}, false
 	c, err := r.Cookie(s.cookie)
 	if err == nil {
-		if d, ok := s.cfg.Devices.of(c.Value); ok {
-			if rightsOf[d.Rights] >= rightsOf[right] {
-				return &request{Request: r, device: d}, true
-			}
-			problem(w, http.StatusForbidden, fault.NewConfiguration("pair it again with a code of: pawl serve --rights "+string(right), "this device may not do that"))
-			return nil, false
-		}
+		d, ok = s.cfg.Devices.of(c.Value)
 	}
-	problem(w, http.StatusUnauthorized, fault.NewConfiguration("scan the QR code of pawl serve", "this device is not paired"))
+	switch {
+	case err == nil && !ok && !s.tries.allows(addressOf(r.RemoteAddr), s.cfg.Now()), ok && !s.requests.allows(d.ID, s.cfg.Now()):
+		tooOften(w)
+	case !ok:
+		problem(w, http.StatusUnauthorized, fault.NewConfiguration("scan the QR code of pawl serve", "this device is not paired"))
+	case rightsOf[d.Rights] < rightsOf[right]:
+		problem(w, http.StatusForbidden, fault.NewConfiguration("pair it again with a code of: pawl serve --rights "+string(right), "this device may not do that"))
+	default:
+		return &request{Request: r, device: d}, true
+	}
 	return nil, false
+}
+
+func tooOften(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "10")
+	problem(w, http.StatusTooManyRequests, fault.NewConfiguration("wait for some seconds", "too many requests came at once"))
 }
 
 // Sizes of bodies, in bytes.
@@ -162,58 +157,81 @@ const (
 	mostPrompt = 24 << 20 // with its images
 )
 
-func get[T any](s *server, path string, right Rights, do func(*request) (T, error)) {
-	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		q, ok := s.from(w, r, right)
-		if !ok {
-			return
+// route is a row of the API.
+type route struct {
+	method, path string
+	right        Rights // "": of everybody
+	words        string // about it
+	query        []string
+	in, out      reflect.Type // nil: there is none
+	program      bool         // the page does not use it
+	serve        func(*server, http.ResponseWriter, *http.Request)
+}
+
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// get is a request that changes nothing.
+func get[Out any](path string, right Rights, words string, do func(*server, *request) (Out, error), query ...string) route {
+	return route{method: "GET", path: path, right: right, words: words, query: query, out: typeOf[Out](), serve: func(s *server, w http.ResponseWriter, r *http.Request) {
+		if q, ok := s.from(w, r, right); ok {
+			out, err := do(s, q)
+			answered(w, out, err)
 		}
-		out, err := do(q)
-		answered(w, out, err)
-	})
+	}}
 }
 
 // act is a request that changes something. Who did it is told.
-func act[In, Out any](s *server, pattern string, right Rights, what string, do func(*request, In) (Out, error)) {
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+func act[In, Out any](method, path string, right Rights, what, words string, do func(*server, *request, In) (Out, error)) route {
+	out := route{method: method, path: path, right: right, words: words, out: typeOf[Out]()}
+	if method != http.MethodDelete {
+		out.in = typeOf[In]()
+	}
+	out.serve = func(s *server, w http.ResponseWriter, r *http.Request) {
 		q, ok := s.from(w, r, right)
 		if !ok {
 			return
 		}
 		var in In
-		if r.Method != http.MethodDelete && !body(w, r, &in) {
+		if out.in != nil && !body(w, r, &in) {
 			return
 		}
-		out, err := do(q, in)
-		a := Act{Time: s.cfg.Now().UTC(), Device: q.device.ID, Session: r.PathValue("id"), What: what, Detail: plain.Cut(plain.Line(strings.TrimSpace(q.detail)), 200)}
+		id := r.PathValue("id")
+		before := s.sessions.of(id)
+		err := s.sessions.tell(q, before, what)
+		var did Out
+		if err == nil {
+			did, err = do(s, q, in)
+		}
+		if before == nil && err == nil { // it was opened for this
+			err = s.sessions.tell(q, s.sessions.of(id), what)
+		}
+		a := Act{Time: s.cfg.Now().UTC(), Device: q.device.ID, Session: id, What: what, Detail: plain.Cut(plain.Line(strings.TrimSpace(q.detail)), 200)}
 		if err != nil {
 			a.Error = plain.Line(err.Error())
 		}
 		s.cfg.Done(a)
-		answered(w, out, err)
-	})
+		answered(w, did, err)
+	}
+	return out
 }
 
 // onLive is an act on a session that is open.
-func onLive[In any](s *server, what string, right Rights, do func(*request, *live, In) error) {
-	act(s, "POST /api/s/{id}/"+what, right, what, func(r *request, in In) (struct{}, error) {
+func onLive[In any](what string, right Rights, words string, do func(*server, *request, *live, In) error) route {
+	return act("POST", "/api/s/{id}/"+what, right, what, words, func(s *server, r *request, in In) (struct{}, error) {
 		l := s.sessions.of(r.PathValue("id"))
 		if l == nil {
 			return struct{}{}, errNotOpen
 		}
-		return struct{}{}, do(r, l, in)
+		return struct{}{}, do(s, r, l, in)
 	})
 }
 
-// body reads a request's body, or answers that it cannot be read. Who sends it slowly
-// does not keep the connection.
+// body reads a request's body, or answers that it cannot be read.
 func body(w http.ResponseWriter, r *http.Request, into any) bool {
 	most := int64(mostBody)
 	if _, ok := into.(*Prompt); ok {
 		most = mostPrompt
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(3 * slowest)) // a test's recorder has none
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	err := d.Decode(into)
 	if err == nil {
@@ -221,8 +239,8 @@ func body(w http.ResponseWriter, r *http.Request, into any) bool {
 			err = cmp.Or(more, errors.New("there is more than one value"))
 		}
 	}
-	_ = rc.SetReadDeadline(time.Time{})
-	if err == nil {
+	if err == nil { // what was asked for may take its time
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		return true
 	}
 	status := http.StatusBadRequest
@@ -238,9 +256,9 @@ func answered(w http.ResponseWriter, out any, err error) {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(out) // who has left needs none
-	case errors.Is(err, errNoSession), errors.Is(err, ErrNoDevice):
+	case errors.Is(err, errNoSession), errors.Is(err, errNoSwarm), errors.Is(err, ErrNoDevice):
 		problem(w, http.StatusNotFound, err)
-	case errors.Is(err, errAnswered), errors.Is(err, errNotOpen), errors.Is(err, errElsewhere), errors.Is(err, errPlan):
+	case errors.Is(err, errAnswered), errors.Is(err, errNotOpen), errors.Is(err, errElsewhere), errors.Is(err, errPlan), errors.Is(err, errDecided), errors.Is(err, errRuns), errors.Is(err, errSwarm):
 		problem(w, http.StatusConflict, err)
 	default:
 		problem(w, http.StatusUnprocessableEntity, err)
@@ -262,6 +280,10 @@ func (s *server) pair(w http.ResponseWriter, r *http.Request) {
 	if !body(w, r, &in) {
 		return
 	}
+	if !s.tries.allows(addressOf(r.RemoteAddr), s.cfg.Now()) {
+		tooOften(w) // and this one voids no code
+		return
+	}
 	d, token, err := s.cfg.Devices.pair(in.Code, cmp.Or(strings.TrimSpace(in.Device), browser(r.UserAgent())))
 	if err != nil {
 		problem(w, http.StatusForbidden, err)
@@ -270,7 +292,7 @@ func (s *server) pair(w http.ResponseWriter, r *http.Request) {
 	s.cfg.Done(Act{Time: s.cfg.Now().UTC(), Device: d.ID, What: "pair", Detail: string(d.Rights)})
 	http.SetCookie(w, &http.Cookie{
 		Name: s.cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https:"), MaxAge: int((365 * 24 * time.Hour).Seconds()),
+		Secure: r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:"), MaxAge: int((365 * 24 * time.Hour).Seconds()),
 	})
 	answered(w, struct{}{}, nil)
 }
@@ -296,6 +318,9 @@ func browser(agent string) string {
 func (s *server) hello(r *request) (Hello, error) {
 	cursor := s.hub.cursor() // before all that the page loads after this
 	folders, err := s.sessions.folders(r.Context())
+	for i := range folders {
+		folders[i] = plain.Line(folders[i])
+	}
 	return Hello{Version: s.cfg.Version, Rights: r.device.Rights, Device: r.device.Name, Folders: folders, Cursor: cursor}, err
 }
 
@@ -313,7 +338,20 @@ func (s *server) revoke(r *request, _ struct{}) (struct{}, error) {
 	if id != r.device.ID && r.device.Rights != Steer {
 		return struct{}{}, fault.NewConfiguration("pawl serve revoke "+id, "this device may only revoke itself")
 	}
-	return struct{}{}, s.cfg.Devices.Revoke(id)
+	err := s.cfg.Devices.Revoke(id)
+	if err == nil {
+		s.viewers.dismiss(func(of string) bool { return of == id })
+	}
+	return struct{}{}, err
+}
+
+func (s *server) list(r *request) (List, error) {
+	rows, err := s.sessions.rows(r.Context())
+	return List{rows}, err
+}
+
+func (s *server) state(r *request) (State, error) {
+	return s.sessions.state(r.Context(), r.PathValue("id"))
 }
 
 func (s *server) begin(r *request, w Want) (Begun, error) {
@@ -325,10 +363,19 @@ func (s *server) begin(r *request, w Want) (Begun, error) {
 	if w.Text != "" {
 		err = l.prompt(r.Context(), Prompt{ID: "first-" + l.id, Text: w.Text})
 	}
-	return Begun{l.id}, err
+	return Begun{ID: l.id}, err
 }
 
 const mostAtOnce = 200
+
+// number reads an optional number of an address.
+func number(text string) (int64, error) {
+	n, err := strconv.ParseInt(cmp.Or(text, "0"), 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("this is not a number: %s", plain.Line(text))
+	}
+	return n, nil
+}
 
 func (s *server) blocks(r *request) (Blocks, error) {
 	n, err := strconv.Atoi(cmp.Or(r.FormValue("n"), "100"))
@@ -341,3 +388,23 @@ func (s *server) blocks(r *request) (Blocks, error) {
 	}
 	return s.sessions.blocks(r.Context(), id, r.FormValue("before"), min(n, mostAtOnce))
 }
+
+func (s *server) prompt(r *request, p Prompt) (struct{}, error) {
+	r.detail = p.ID
+	if s.sessions.isSwarm(r.Context(), r.PathValue("id")) {
+		return struct{}{}, errSwarm
+	}
+	l, err := s.sessions.opened(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, l.prompt(r.Context(), p)
+}
+
+func (s *server) withdraw(r *request, l *live, w Withdrawn) error {
+	return l.withdraw(r.Context(), w.ID)
+}
+
+func (s *server) interrupt(r *request, l *live, _ struct{}) error { return l.interrupt(r.Context()) }
+
+func (s *server) undo(r *request, l *live, u Undo) error { return l.undo(r.Context(), selector(0), u) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -18,11 +19,13 @@ import (
 // sessions are those of this person: the ones that are open somewhere are followed, the
 // others are read when somebody looks.
 type sessions struct {
-	cfg Config
-	hub *hub
-	ctx context.Context
+	cfg  Config
+	hub  *hub
+	push *pusher
+	ctx  context.Context
 
-	scanning sync.Mutex // one scan at a time
+	scanning sync.Mutex       // one scan at a time
+	here     *session.Session // of Config.Here, which was followed
 
 	mu      sync.Mutex
 	live    map[string]*live
@@ -72,9 +75,26 @@ func (s *sessions) scan(ctx context.Context) error {
 	return nil
 }
 
+// takeHere follows the session of this process's terminal: a new one after /clear.
+func (s *sessions) takeHere() {
+	if s.cfg.Here == nil {
+		return
+	}
+	if o := s.cfg.Here(); o != nil && o != s.here {
+		row, err := s.cfg.Store.Session(s.ctx, o.ID())
+		if err != nil {
+			return // it is not stored, or not yet
+		}
+		s.here = o
+		s.add(&Opened{Session: o, Close: func() {}, Steers: true}, row) // its terminal closes it
+	}
+}
+
 // add follows an open session until it ends.
 func (s *sessions) add(o *Opened, row event.Row) *live {
 	l := newLive(o, row, s.hub)
+	l.swarm = s.isSwarm(s.ctx, l.id)
+	l.tell = s.push.told(s.ctx, l.id)
 	s.mu.Lock()
 	if old := s.live[l.id]; old != nil || s.ctx.Err() != nil {
 		s.mu.Unlock()
@@ -94,8 +114,9 @@ func (s *sessions) add(o *Opened, row event.Row) *live {
 		delete(s.live, l.id)
 		s.mu.Unlock()
 		o.Close()
+		close(l.closed)
 		if s.ctx.Err() == nil {
-			s.hub.publish("state", l.closed())
+			s.hub.publish("state", l.ended())
 			s.hub.publish("reset", struct{}{}) // what was open in it is not finished by any event
 			s.publishRows()
 		}
@@ -103,11 +124,11 @@ func (s *sessions) add(o *Opened, row event.Row) *live {
 	return l
 }
 
-// closed is the state of a session that no pawl has open any more.
-func (l *live) closed() State {
+// ended is the state of a session that no pawl has open any more.
+func (l *live) ended() State {
 	out := l.state()
 	out.Status, out.Doing, out.Closed, out.ReadOnly = "idle", "", true, false
-	out.Queue, out.Questions = []Waiting{}, []Question{}
+	out.Queue, out.Questions, out.Plan = []Waiting{}, []Question{}, nil
 	return out
 }
 
@@ -136,7 +157,7 @@ func (s *sessions) state(ctx context.Context, id string) (State, error) {
 	}
 	row, err := s.row(ctx, id)
 	return State{
-		Session: row.ID, Title: plain.Line(row.Title), Status: "idle", Model: plain.Line(row.Model), Closed: true,
+		Session: row.ID, Title: plain.Line(row.Title), Status: "idle", Swarm: err == nil && s.isSwarm(ctx, row.ID), Model: plain.Line(row.Model), Closed: true,
 		Modes: []string{}, Queue: []Waiting{}, Questions: []Question{},
 	}, err
 }
@@ -204,7 +225,8 @@ func (s *sessions) publishRows() {
 	}
 }
 
-// folders are where sessions were: a new one may begin there and nowhere else.
+// folders are where sessions were, and where the server was started: a new one may begin
+// there and nowhere else.
 func (s *sessions) folders(ctx context.Context) ([]string, error) {
 	out := []string{}
 	for r, err := range s.cfg.Store.Newest(ctx, "") {
@@ -217,6 +239,9 @@ func (s *sessions) folders(ctx context.Context) ([]string, error) {
 		if len(out) == 30 {
 			break
 		}
+	}
+	if s.cfg.Dir != "" && !slices.Contains(out, s.cfg.Dir) {
+		out = append(out, s.cfg.Dir)
 	}
 	return out, nil
 }

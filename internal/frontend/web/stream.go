@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -10,11 +11,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
-// viewers counts the streams of each device.
+// viewers are the open streams: how each is ended, by device.
 type viewers struct {
 	mu  sync.Mutex
 	all int
-	of  map[string]int
+	of  map[string]map[*context.CancelFunc]bool
 }
 
 // A browser needs one stream.
@@ -23,23 +24,58 @@ const (
 	mostOfDevice = 12
 )
 
-func (v *viewers) enter(id string) bool {
+// enter adds a stream of a device. Its context ends when it leaves, or is dismissed.
+func (v *viewers) enter(ctx context.Context, device string) (context.Context, func(), error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.all >= mostViewers || v.of[id] >= mostOfDevice {
-		return false
+	mine := v.of[device]
+	switch {
+	case len(mine) >= mostOfDevice:
+		return nil, nil, fault.NewConfiguration("close some", "too many pages of this device are open")
+	case v.all >= mostViewers:
+		return nil, nil, fault.NewConfiguration("close some, or revoke a device: pawl serve devices", "%d pages are open, which is as many as pawl serves", v.all)
 	}
+	ctx, end := context.WithCancel(ctx)
+	if mine == nil {
+		mine = map[*context.CancelFunc]bool{}
+		v.of[device] = mine
+	}
+	mine[&end] = true
 	v.all++
-	v.of[id]++
-	return true
+	return ctx, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		end()
+		v.all--
+		if delete(mine, &end); len(mine) == 0 {
+			delete(v.of, device)
+		}
+	}, nil
 }
 
-func (v *viewers) leave(id string) {
+// dismiss ends the streams of devices.
+func (v *viewers) dismiss(which func(device string) bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.all--
-	if v.of[id]--; v.of[id] == 0 {
-		delete(v.of, id)
+	for device, streams := range v.of {
+		if which(device) {
+			for end := range streams {
+				(*end)()
+			}
+		}
+	}
+}
+
+// streamTo begins a stream of server-sent events. send reports whether they were taken: who
+// takes them too slowly is left.
+func streamTo(w http.ResponseWriter) (send func([]byte) bool) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy is not to collect it
+	rc := http.NewResponseController(w)
+	return func(b []byte) bool {
+		_ = rc.SetWriteDeadline(time.Now().Add(slowest)) // a test's recorder has none
+		_, err := w.Write(b)
+		return err == nil && rc.Flush() == nil
 	}
 }
 
@@ -49,11 +85,12 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if !s.viewers.enter(q.device.ID) {
-		problem(w, http.StatusTooManyRequests, fault.NewConfiguration("close some", "too many pages of this device are open"))
+	ctx, leave, err := s.viewers.enter(r.Context(), q.device.ID)
+	if err != nil {
+		problem(w, http.StatusTooManyRequests, err)
 		return
 	}
-	defer s.viewers.leave(q.device.ID)
+	defer leave()
 	at := r.FormValue("after")
 	if id := r.Header.Get("Last-Event-ID"); id != "" {
 		at = id
@@ -65,14 +102,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	if !known {
 		n = -1 // so that all is loaded again
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy is not to collect it
-	rc := http.NewResponseController(w)
-	send := func(b []byte) bool {
-		_ = rc.SetWriteDeadline(time.Now().Add(slowest)) // a test's recorder has none
-		_, err := w.Write(b)
-		return err == nil && rc.Flush() == nil
-	}
+	send := streamTo(w)
 	if !send([]byte(": pawl\n\n")) {
 		return
 	}
@@ -101,7 +131,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 			if !s.cfg.Devices.known(q.device.ID) || !send([]byte(": still here\n\n")) {
 				return
 			}
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		}
 	}

@@ -7,36 +7,42 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/frontend/page"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/putback"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
+// What goes back: files by an undo that was shown, the conversation by a fork.
+
 var (
-	errPlan     = fault.NewConfiguration("look at it again", "something has changed since this undo was shown: nothing was undone")
-	errElseUndo = fault.NewConfiguration("use /undo there", "the session is open in another pawl, which alone can undo its changes")
+	errPlan  = fault.NewConfiguration("look at it again", "something has changed since this was shown: nothing was done")
+	errPoint = fault.NewConfiguration("load the page again", "there is no such prompt in this session")
 )
 
-// plan returns what an undo of the last turn's changes would do, with its hash. What
-// needs a person's word about each file is left to a terminal.
-func (l *live) plan(ctx context.Context) (undo.Plan, UndoPlan, error) {
-	if !l.Own {
-		return undo.Plan{}, UndoPlan{}, errElseUndo
+// selector is what an undo is about: the last turn, or all since a prompt.
+func selector(prompt int64) undo.Selector {
+	if prompt > 0 {
+		return undo.Selector{Kind: undo.ByRewind, Prompt: prompt}
 	}
+	return undo.Selector{Kind: undo.ByTurn}
+}
+
+// plan returns what an undo would do, with its hash.
+func (l *live) plan(ctx context.Context, w undo.Selector) (undo.Plan, UndoPlan, error) {
 	out := UndoPlan{Files: []UndoFile{}}
-	p, err := l.Session.View().Changes().Plan(ctx, undo.Selector{Kind: undo.ByTurn})
+	p, err := l.Session.PlanUndo(ctx, w)
 	if errors.Is(err, undo.ErrNothing) {
-		out.Said = plain.Line(putback.Nothing(ctx, l.Session, undo.ByTurn, err).Error())
+		out.Said = plain.Line(putback.Nothing(ctx, l.Session, w.Kind, err).Error())
 		return p, out, nil
 	}
 	if err != nil {
 		return p, out, err
-	}
-	if !p.NeedsNoConsent() {
-		return p, out, fault.NewConfiguration("in a terminal: pawl --resume "+l.id+", then /undo turn", "some of these files were changed by somebody else since, so pawl asks about each")
 	}
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -45,30 +51,118 @@ func (l *live) plan(ctx context.Context) (undo.Plan, UndoPlan, error) {
 	sum := sha256.Sum256(raw)
 	out.Hash = hex.EncodeToString(sum[:])
 	for _, f := range p.Files {
-		out.Files = append(out.Files, UndoFile{Path: plain.Line(f.Path), Said: string(f.Action)})
+		to := UndoFile{Path: plain.Line(f.Path), Said: plain.Line(putback.Said(f)), Asks: f.Ask != "" && !f.Blocked(), Stays: f.Blocked()}
+		if f.Diff != "" {
+			to.HTML = page.DiffFragment(f.Diff)
+		}
+		out.Files = append(out.Files, to)
 	}
-	out.Said = fmt.Sprintf("%s to put back", brief.Plural(len(p.Files), "file", "files"))
+	out.Said = fmt.Sprintf("%s to undo", brief.Plural(len(p.Files), "file", "files"))
 	return p, out, nil
 }
 
-// undo does what was shown, and nothing else.
-func (l *live) undo(ctx context.Context, hash string) error {
-	p, shown, err := l.plan(ctx)
+// undo does what was shown, and nothing else. Files that somebody else changed stay,
+// unless they are confirmed.
+func (l *live) undo(ctx context.Context, w undo.Selector, u Undo) error {
+	p, shown, err := l.plan(ctx, w)
 	if err != nil {
 		return err
 	}
-	if shown.Hash == "" || shown.Hash != hash {
+	if shown.Hash != u.Hash {
 		return errPlan
 	}
-	_, err = putback.Do(ctx, l.Session, p, undo.Consent{})
+	if shown.Hash == "" {
+		return undo.ErrNothing
+	}
+	var include []string
+	for i, f := range p.Files {
+		if slices.Contains(u.Confirmed, i) {
+			include = append(include, f.Path)
+		}
+	}
+	_, err = putback.Do(ctx, l.Session, p, putback.Settled(p, include))
 	return err
 }
 
 func (s *server) undoPlan(r *request) (UndoPlan, error) {
-	l := s.sessions.of(r.PathValue("id"))
-	if l == nil {
-		return UndoPlan{}, errNotOpen
+	l, err := s.sessions.opened(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return UndoPlan{}, err
 	}
-	_, out, err := l.plan(r.Context())
+	prompt, err := number(r.FormValue("prompt"))
+	if err != nil {
+		return UndoPlan{}, err
+	}
+	_, out, err := l.plan(r.Context(), selector(prompt))
 	return out, err
+}
+
+// mostPoints is how many prompts one can go back to, the newest ones.
+const mostPoints = 200
+
+// points lists the prompts, the newest first.
+func (s *server) points(r *request) (Points, error) {
+	l, err := s.sessions.opened(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return Points{}, err
+	}
+	all, err := l.Session.View().Changes().Points(r.Context())
+	out := Points{Prompts: []Point{}}
+	for _, p := range slices.Backward(all[max(0, len(all)-mostPoints):]) {
+		to := Point{Prompt: p.Seq, Time: p.Time.UTC(), Text: plain.Cut(plain.Line(p.Text), 200), Files: []string{}}
+		for _, f := range p.Files {
+			to.Files = append(to.Files, plain.Line(f))
+		}
+		out.Prompts = append(out.Prompts, to)
+	}
+	return out, err
+}
+
+func (s *server) fork(r *request, _ struct{}) (Begun, error) {
+	l, err := s.sessions.fork(r.Context(), r.PathValue("id"), 0)
+	if err != nil {
+		return Begun{}, err
+	}
+	return Begun{ID: l.id}, nil
+}
+
+func (s *server) models(r *request) (Models, error) {
+	all := s.cfg.Models(r.Context())
+	for i := range all {
+		all[i].Group, all[i].About = plain.Line(all[i].Group), plain.Line(all[i].About)
+	}
+	return Models{all}, nil
+}
+
+// rewind goes back to before a prompt: the files first, in the session that changed them,
+// so that its log records it. The conversation goes on in a fork without the prompts that
+// are left, and nothing of the old one is lost.
+func (s *server) rewind(r *request, w Rewind) (Begun, error) {
+	r.detail = fmt.Sprint(w.What, " ", w.Prompt)
+	l, err := s.sessions.opened(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return Begun{}, err
+	}
+	points, err := l.Session.View().Changes().Points(r.Context())
+	if err != nil {
+		return Begun{}, err
+	}
+	at := slices.IndexFunc(points, func(p changes.Point) bool { return p.Seq == w.Prompt })
+	if at < 0 || !slices.Contains([]string{"conversation", "files", "both"}, w.What) {
+		return Begun{}, errPoint
+	}
+	if w.What != "conversation" {
+		err := l.undo(r.Context(), selector(w.Prompt), Undo{Hash: w.Hash, Confirmed: w.Confirmed})
+		if err != nil && !errors.Is(err, undo.ErrNothing) {
+			return Begun{}, err
+		}
+	}
+	if w.What == "files" {
+		return Begun{ID: l.id}, nil
+	}
+	fork, err := s.sessions.fork(r.Context(), l.id, points[at].Before())
+	if err != nil {
+		return Begun{}, err
+	}
+	return Begun{ID: fork.id, Text: plain.Text(points[at].Text)}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func apply(m *Meter, bs ...event.Body) {
@@ -304,6 +305,15 @@ func TestAnswer(t *testing.T) {
 	if !strings.Contains(text, "$5.00") || !strings.Contains(text, "$4.90") || strings.Join(options, "|") != "add $5.00|no limit|stop" {
 		t.Errorf("%s %q", text, options)
 	}
+	used := &LimitError{Kind: USD, Limit: 5, Used: 5.1, Need: 0.4}
+	for e, want := range map[*LimitError]string{
+		money: "the next step could exceed the budget of $5.00: $4.90 so far (raise it with --max-budget-usd)",
+		used:  "the budget of $5.00 is used up: $5.10 so far (raise it with --max-budget-usd)",
+	} {
+		if e.Error() != want {
+			t.Errorf("%s, want %s", e, want)
+		}
+	}
 	for in, want := range map[string]float64{"add $5.00": 10, " Add $7 ": 12, "$2.5": 7.5, "3": 8, "no limit": 0} {
 		if to, ok := money.Answer(in); !ok || to != want {
 			t.Errorf("%q: %v, %v; want %v", in, to, ok, want)
@@ -373,10 +383,7 @@ func TestInputGuess(t *testing.T) {
 func TestPresets(t *testing.T) {
 	last := Limits{}
 	for _, name := range presets() {
-		l, err := Preset(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Preset(name))(t)
 		if name != "unlimited" && (l.USD <= last.USD || l.Tokens <= last.Tokens || l.Wall <= last.Wall || l.Calls <= last.Calls) {
 			t.Errorf("%s is not larger than the one before: %+v", name, l)
 		}

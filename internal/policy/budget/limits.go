@@ -58,8 +58,8 @@ func (l Limits) Allow(i llm.Info) error {
 		return nil
 	}
 	return fault.NewConfiguration(
-		fmt.Sprintf(`give one in the configuration: "models": {%q: {"price": {"input": …, "output": …}}}; or limit tokens instead`, i.Ref()),
-		"a budget of $%.2f cannot be kept with %s, whose price is not known", l.USD, i.Ref())
+		fmt.Sprintf(`set it in the configuration: "models": {%q: {"price": {"input": …, "output": …}}}; or limit tokens instead`, i.Ref()),
+		"a budget of $%.2f cannot be enforced with %s: its price is unknown", l.USD, i.Ref())
 }
 
 // Kind names a limit, as in event.Warned and event.Extended.
@@ -83,7 +83,7 @@ func CheckLimit(k Kind, to float64) error {
 	case math.IsNaN(to) || math.IsInf(to, 0) || to < 0:
 		return fmt.Errorf("the limit %v is not valid", to)
 	case (k == Requests || k == Calls || k == Agents || k == Tokens) && to != math.Trunc(to):
-		return fmt.Errorf("the limit %v is not valid: it is a count", to)
+		return fmt.Errorf("the limit %v is not valid: use a whole number", to)
 	}
 	return nil
 }
@@ -109,21 +109,7 @@ func (l Limits) of(k Kind) float64 {
 }
 
 func (s Spent) of(k Kind) float64 {
-	switch k {
-	case USD:
-		return s.USD + s.Guessed
-	case Tokens:
-		return float64(s.Tokens())
-	case Wall:
-		return s.active.Seconds()
-	case Requests:
-		return float64(s.Requests)
-	case Calls:
-		return float64(s.Calls)
-	case Agents:
-		return float64(s.Agents)
-	}
-	return 0
+	return Limits{USD: s.USD + s.Guessed, Tokens: s.Tokens(), Wall: s.active, Requests: s.Requests, Calls: s.Calls, Agents: s.Agents}.of(k)
 }
 
 // format formats an amount with its unit.
@@ -161,11 +147,11 @@ func (e *LimitError) Error() string {
 }
 
 func (e *LimitError) text() string {
-	s := fmt.Sprintf("the budget of %s is used up: %s so far", e.Kind.format(e.Limit), e.Kind.format(e.Used))
+	limit, used := e.Kind.format(e.Limit), e.Kind.format(e.Used)
 	if e.Used < e.Limit {
-		s += ", and the next step could exceed it"
+		return fmt.Sprintf("the next step could exceed the budget of %s: %s so far", limit, used)
 	}
-	return s
+	return fmt.Sprintf("the budget of %s is used up: %s so far", limit, used)
 }
 
 // Unwrap returns the error for the loop.

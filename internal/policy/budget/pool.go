@@ -96,7 +96,7 @@ func (p *Pool) Reserve(m *Meter, l Limits, a Ask) (Grant, error) {
 	if v := m.Limit(l, USD); v > 0 && (a.Price != nil && m.all.unbounded == 0 || !l.Assumed) {
 		if a.Price == nil || m.all.unbounded > 0 {
 			return Grant{}, fault.NewConfiguration("continue without it, or limit tokens instead",
-				"the budget of %s cannot be kept: the cost of a part of this session is not known", USD.format(v))
+				"the budget of %s cannot be enforced: a part of this session's cost is unknown", USD.format(v))
 		}
 		held := 0.0
 		for _, g := range p.held {

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 8.1: with children in flight beside the session, replies cheaper and
@@ -112,10 +113,7 @@ func TestHardLimitOfTokens(t *testing.T) {
 func TestRequestsInFlight(t *testing.T) {
 	var m Meter
 	var p Pool
-	g, err := p.Reserve(&m, Limits{Requests: 1}, Ask{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(p.Reserve(&m, Limits{Requests: 1}, Ask{}))(t)
 	if _, err := p.Reserve(&m, Limits{Requests: 1}, Ask{Child: true}); !errors.Is(err, ErrWait) {
 		t.Errorf("a second: %v", err)
 	}
@@ -211,5 +209,23 @@ func TestChildrenFitBesideEachOther(t *testing.T) {
 	p = Pool{}
 	if g, err := p.Reserve(&m, Limits{}, ask); err != nil || g.MaxTokens != 0 {
 		t.Errorf("without a limit: %+v, %v", g, err)
+	}
+}
+
+// SPEC 8.1: the input may be written to the provider's cache, which costs more: so much
+// is reserved for it.
+func TestReservesForTheCache(t *testing.T) {
+	price := llm.Price{Input: 1, Output: 1, CacheWrite: 10}
+	ask := Ask{Price: &price, Input: 100_000, MaxOutput: 1000}
+	var m Meter
+	var p Pool
+	apply(&m, event.Prompted{})
+	g, err := p.Reserve(&m, Limits{USD: 5}, ask)
+	if err != nil || *g.USD < 1 {
+		t.Fatalf("reserved %+v, %v", g, err)
+	}
+	p.Release(g.ID)
+	if g, err := p.Reserve(&m, Limits{USD: 0.5}, ask); fault.CategoryOf(err) != fault.Budget {
+		t.Errorf("beyond the limit: %+v, %v", g, err)
 	}
 }

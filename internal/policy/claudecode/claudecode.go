@@ -1,4 +1,5 @@
-// Package claudecode decides what the settings files of Claude Code mean in pawl.
+// Package claudecode decides what the settings files of Claude Code mean in pawl, and names
+// the keys of other agents' settings (foreign.go).
 //
 // It promises that no guard in them is dropped in silence (SPEC 16.17). Everything that
 // forbids something or demands a question is kept as a rule of pawl or as another
@@ -12,6 +13,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,15 +68,24 @@ type Finding struct {
 	Key  string
 	Use  Use
 	Note string
+	If   string // the condition of the use, "" for none
 	// Guard: the key forbids something, and pawl only names it.
 	Guard bool
 	// Allows: the key permits something, and pawl leaves that out.
 	Allows bool
 }
 
+// Is says how the key is used.
+func (f Finding) Is() string {
+	if f.Guard && f.Use != Unused && f.Use != Unknown {
+		return "used in part"
+	}
+	return string(f.Use)
+}
+
 // String returns the finding for a person.
 func (f Finding) String() string {
-	out := f.Key + " is " + string(f.Use)
+	out := f.Key + " is " + f.Is()
 	if f.Note != "" {
 		out += ": " + f.Note
 	}
@@ -92,11 +103,17 @@ type Settings struct {
 	Refused []permission.Mode
 	// Servers are MCP servers, by name, that are not started.
 	Servers []string
+	// Plugins are names of plugins that are not used.
+	Plugins []string
+	// Style is the name of the output style, "" for none.
+	Style string
 	// Sandbox: commands run in a sandbox. Must: without one nothing starts.
 	Sandbox, Must bool
 	// Taken is what a file gives that the person agreed to.
 	Taken    Taken
 	Findings []Finding
+	// Foreign: the file is of another agent than Claude Code.
+	Foreign bool
 	// Problems are the guards that cannot be kept. Each names the file and what to do.
 	Problems []string
 }
@@ -146,15 +163,17 @@ func (s Settings) Idle() []string {
 	return out
 }
 
-// Summary returns in one line which keys of the file are used, and which are not.
+// Summary returns in one line which keys of the file are used, and which are not: not
+// those that are named in lines of their own.
 func (s Settings) Summary() string {
-	var used, not, parts []string
+	var not, parts []string
+	used := map[string][]string{} // by condition
 	word := ""
 	for _, f := range s.Findings {
 		switch {
-		case f.Key == "$schema":
+		case f.Key == "$schema", f.Guard:
 		case f.Use == Used || f.Use == Differently:
-			used = append(used, f.Key)
+			used[f.If] = append(used[f.If], f.Key)
 		default:
 			not = append(not, f.Key)
 		}
@@ -162,8 +181,8 @@ func (s Settings) Summary() string {
 			word = "; " + agree
 		}
 	}
-	if len(used) > 0 {
-		parts = append(parts, "used: "+strings.Join(used, ", "))
+	for _, when := range slices.Sorted(maps.Keys(used)) {
+		parts = append(parts, strings.TrimSpace("used "+when)+": "+strings.Join(used[when], ", "))
 	}
 	if len(not) > 0 {
 		parts = append(parts, "not used: "+strings.Join(not, ", ")+" (pawl doctor says why)")
@@ -255,8 +274,11 @@ func (s *Settings) key(name string, k key, raw json.RawMessage) {
 		f.Use, f.Note, f.Allows, read = Unused, agree, true, nil
 	}
 	if read != nil {
+		was := len(s.Problems)
 		if err := read(s, &f, raw); err != nil {
 			s.problem(name, err)
+		}
+		if len(s.Problems) > was {
 			return
 		}
 	}
@@ -269,6 +291,8 @@ func Join(files []Settings) (out Settings) {
 		out.Rules = append(out.Rules, s.Rules...)
 		out.Refused = append(out.Refused, s.Refused...)
 		out.Servers = append(out.Servers, s.Servers...)
+		out.Plugins = append(out.Plugins, s.Plugins...)
+		out.Style = cmp.Or(s.Style, out.Style) // the person's own comes first
 		out.Sandbox, out.Must = out.Sandbox || s.Sandbox, out.Must || s.Must
 		if s.Mode != "" && (out.Mode == "" || out.Mode.Wider(s.Mode)) {
 			out.Mode = s.Mode

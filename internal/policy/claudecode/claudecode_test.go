@@ -66,65 +66,6 @@ func call(text string) permission.Call {
 	return c
 }
 
-// guards has for each key that can forbid something a value, and what comes of it:
-// "denies CALL", "asks CALL", "mode NAME", "refuses NAME", "server NAME", "sandbox",
-// "must", "named" or "left out".
-var guards = map[string][][2]string{
-	"permissions.deny":                         {{`["Read(main.txt)", "Bash(go vet:*)"]`, "denies read main.txt"}, {`["Bash(rm:*)"]`, "denies bash rm -f x"}},
-	"permissions.ask":                          {{`["Bash(git push:*)"]`, "asks bash git push"}},
-	"permissions.allow":                        {{`["Bash(ls:*)"]`, "left out"}},
-	"permissions.additionalDirectories":        {{`["../x"]`, "left out"}},
-	"permissions.defaultMode":                  {{`"plan"`, "mode plan"}, {`"default"`, "mode ask"}, {`"dontAsk"`, "mode ask"}, {`"acceptEdits"`, "left out"}, {`"bypassPermissions"`, "left out"}},
-	"permissions.disableBypassPermissionsMode": {{`"disable"`, "refuses yolo"}},
-	"permissions.disableAutoMode":              {{`"disable"`, "refuses auto"}},
-	"disableAutoMode":                          {{`"disable"`, "refuses auto"}},
-	"hooks":                                    {{`{"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "is it safe?"}]}]}`, "named"}},
-	"disabledMcpjsonServers":                   {{`["shop"]`, "server shop"}, {`["shop"]`, "denies mcp__shop__buy "}},
-	"deniedMcpServers":                         {{`[{"serverName": "shop"}]`, "server shop"}},
-	"allowedMcpServers":                        {{`[{"serverName": "shop"}]`, "named"}},
-	"availableModels":                          {{`["opus"]`, "named"}},
-	"enforceAvailableModels":                   {{`true`, "named"}},
-	"skillOverrides":                           {{`{"x": "off"}`, "named"}},
-	"agent":                                    {{`"reader"`, "named"}},
-	"autoMode":                                 {{`{"hard_deny": ["never push"]}`, "named"}},
-	"sandbox.enabled":                          {{`true`, "sandbox"}},
-	"sandbox.failIfUnavailable":                {{`true`, "must"}},
-	"sandbox.allowUnsandboxedCommands":         {{`false`, "denies unconfined git push"}},
-	"sandbox.autoAllowBashIfSandboxed":         {{`false`, "named"}},
-	"sandbox.filesystem.denyRead":              {{`["keys/**"]`, "denies read keys/a"}, {`["/etc/x"]`, "denies read /etc/x"}, {`["~/x"]`, "denies read /home/me/x/y"}},
-	"sandbox.filesystem.denyWrite":             {{`["gen"]`, "denies edit gen/a.go"}},
-	"sandbox.filesystem.allowWrite":            {{`["/tmp"]`, "left out"}},
-	"sandbox.credentials.files":                {{`[{"path": "~/.config/key", "mode": "deny"}]`, "denies read /home/me/.config/key"}},
-	"sandbox.network.deniedDomains":            {{`["evil.com"]`, "denies curl evil.com"}, {`["*.evil.com"]`, "denies curl a.evil.com"}},
-	"sandbox.network.allowedDomains":           {{`["x.com"]`, "left out"}},
-	"sandbox.network.strictAllowlist":          {{`true`, "named"}},
-}
-
-// SPEC 16.17: what each key that can forbid something comes to. A new key of the table
-// needs a row here, or a line in the golden file that says why pawl has no use for it.
-func TestNoGuardIsDropped(t *testing.T) {
-	for name, k := range keys {
-		if k.read != nil && guards[name] == nil {
-			t.Errorf("%s has no row", name)
-		}
-	}
-	for name, rows := range guards {
-		for _, r := range rows {
-			s := Read(with(name, r[0]))
-			if len(s.Problems) > 0 || len(s.Findings) != 1 && !keys[name].inside {
-				t.Errorf("%s = %s: %q, %v", name, r[0], s.Problems, s.Findings)
-			}
-			if got := kept(s, r[1]); !got {
-				t.Errorf("%s = %s is not kept: %s; %+v", name, r[0], r[1], s)
-			}
-		}
-		// A value of another kind is never passed over.
-		if s := Read(with(name, `{"a": [7]}`)); len(s.Problems) == 0 && len(s.Named()) == 0 && len(leftOut(s)) == 0 {
-			t.Errorf("%s of another kind is passed over: %+v", name, s)
-		}
-	}
-}
-
 // leftOut returns the keys that permit something, which pawl does not use.
 func leftOut(s Settings) (out []string) {
 	for _, f := range s.Findings {
@@ -133,31 +74,6 @@ func leftOut(s Settings) (out []string) {
 		}
 	}
 	return out
-}
-
-func kept(s Settings, what string) bool {
-	verb, arg, _ := strings.Cut(what, " ")
-	switch verb {
-	case "denies":
-		return policy(s).Decide(call(arg)).Verdict == permission.Deny
-	case "asks":
-		return policy(s).Decide(call(arg)).Verdict == permission.Ask
-	case "mode":
-		return s.Mode == permission.Mode(arg)
-	case "refuses":
-		return policy(s).Refuses(permission.Mode(arg)) != nil
-	case "server":
-		return slices.Contains(s.Servers, arg)
-	case "sandbox":
-		return s.Sandbox
-	case "must":
-		return s.Must
-	case "named":
-		return len(s.Named()) == 1
-	case "left":
-		return len(leftOut(s)) == 1 && len(s.Rules) == 0 && s.Mode == ""
-	}
-	return false
 }
 
 // The whole table, for the eye: a changed line needs a reason.
@@ -233,7 +149,7 @@ func TestOwnFile(t *testing.T) {
 	f.Own = true
 	s := Read(f)
 	for _, path := range []string{root + "/gen/a", beside + "/gen/a"} {
-		if !kept(s, "denies edit "+path) {
+		if policy(s).Decide(call("edit "+path)).Verdict != permission.Deny {
 			t.Errorf("%s: %+v", path, s.Rules)
 		}
 	}
@@ -264,13 +180,13 @@ func TestAgreed(t *testing.T) {
 	if p.Decide(call("bash npm run test:prod")).Verdict != permission.Deny || p.Decide(call("bash npm run test:unit")).Verdict != permission.Allow {
 		t.Error("a deny does not win")
 	}
-	if s.Taken.Mode != permission.AcceptEdits || s.Taken.Model != "opus" || len(s.Taken.Env) != 1 || s.Taken.Env["APP_MODE"] != "test" || !slices.Equal(s.Taken.Dirs, []string{"~/other"}) {
+	if s.Taken.StatusLine != "x" || s.Taken.Mode != permission.AcceptEdits || s.Taken.Model != "opus" || len(s.Taken.Env) != 1 || s.Taken.Env["APP_MODE"] != "test" || !slices.Equal(s.Taken.Dirs, []string{"~/other"}) {
 		t.Errorf("%+v", s.Taken)
 	}
 	if h := s.Taken.Hooks; len(h) != 1 || h[0].Free || h[0].Command != "guard" {
 		t.Errorf("%+v", h)
 	}
-	for _, part := range []string{"permissions.allow", "used: env, hooks, model", "not used: statusLine"} {
+	for _, part := range []string{"permissions.allow", "used: env, hooks, model", "statusLine"} {
 		if !strings.Contains(s.Summary(), part) {
 			t.Errorf("%s is not in %q", part, s.Summary())
 		}
@@ -292,55 +208,18 @@ func TestAgreed(t *testing.T) {
 	}
 }
 
-// SPEC 16.17: whatever else a file has, the guards beside it hold, or the start is stopped:
-// each key of the table and each event, in a project's file, in the person's own, and in
-// that once they agreed.
-func TestNoGuardIsDroppedBeside(t *testing.T) {
-	const guard = `"permissions": {"deny": ["Bash(rm:*)"]%s}, "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "guard"}]}]%s}`
-	held := 0
-	holds := func(what, text string) {
-		for _, f := range []File{file(text), {Name: "own", Own: true}, {Name: "own", Own: true, Agreed: true}} {
-			f.Text, f.Root, f.Beside = []byte(text), root, beside
-			s := Read(f)
-			if len(s.Problems) > 0 {
-				continue
-			}
-			held++
-			if !kept(s, "denies bash rm -f x") {
-				t.Errorf("%s: the rule does not hold, and nothing is stopped: %s", what, text)
-			}
-			if i := slices.IndexFunc(s.Findings, func(f Finding) bool { return f.Key == "hooks" }); i < 0 || f.Own && !f.Agreed && !s.Findings[i].Guard || f.Agreed && len(hook.Select(s.Taken.Hooks, hook.PreToolUse)) != 1 {
-				t.Errorf("%s: the hook is lost: %+v", what, s)
-			}
+// What the summary calls used is used, or says when it is.
+//
+// SPEC 16.17
+func TestSummary(t *testing.T) {
+	const hooks = `{"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}`
+	for _, c := range []struct{ text, want string }{
+		{`{"permissions": {"deny": ["Bash(rm *)"]}, "hooks": ` + hooks + `, "enabledPlugins": {"a@b": true}, "theme": "x"}`,
+			"used: permissions.deny; used if you installed it: enabledPlugins; used if you trust the folder: hooks; not used: theme (pawl doctor says why)"},
+		{`{"hooks": {}, "enabledPlugins": {"a@b": false}}`, "used: enabledPlugins, hooks"},
+	} {
+		if _, got, _ := strings.Cut(Read(file(c.text)).Summary(), ": "); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.text, got, c.want)
 		}
-	}
-	values := []string{"true", "false", `"x"`, `["x"]`, `{"x": "y"}`, "7", "null", `[{"serverName": "x"}]`, `"disable"`, `{"deny": []}`}
-	for name := range keys {
-		below, inside := strings.CutPrefix(name, "permissions.")
-		for _, v := range values {
-			switch {
-			case inside && below != "deny":
-				holds(name, fmt.Sprintf("{"+guard+"}", fmt.Sprintf(", %q: %s", below, v), ""))
-			case !strings.HasPrefix(name, "permissions") && name != "hooks":
-				parts, text := strings.Split(name, "."), v
-				for _, p := range slices.Backward(parts) {
-					text = fmt.Sprintf("%q: %s", p, text)
-					if p != parts[0] {
-						text = "{" + text + "}"
-					}
-				}
-				holds(name, fmt.Sprintf("{"+guard+", %s}", "", "", text))
-			}
-		}
-	}
-	for _, e := range slices.Concat(hook.Events, hook.Elsewhere(), []hook.Event{"Teatime"}) {
-		for _, kind := range []string{"command", "prompt", "agent", "http", "tea"} {
-			if e != hook.PreToolUse {
-				holds(string(e), fmt.Sprintf("{"+guard+"}", "", fmt.Sprintf(`, %q: [{"hooks": [{"type": %q, "command": "x", "prompt": "x", "url": "http://x"}]}]`, e, kind)))
-			}
-		}
-	}
-	if held < 3000 { // the rest is stopped
-		t.Errorf("only %d files were read", held)
 	}
 }

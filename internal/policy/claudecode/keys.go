@@ -36,6 +36,8 @@ const (
 	inManaged  = "Claude Code reads it only in managed settings"
 	ownLogin   = "pawl login, or the provider's variables"
 	noProgram  = "pawl runs no program of this kind"
+	styleAdded = "pawl's own instructions stay, and the style is added to them"
+	installed  = "false turns a plugin off; true uses it if you installed it: pawl plugin add"
 	notGranted = "a project cannot permit: allow it with --allow, /permissions or your own configuration"
 )
 
@@ -68,8 +70,11 @@ var keys = func() map[string]key {
 		"claudeMdExcludes":           {use: Unused, note: "pawl rules lists what is read"},
 		"autoMode":                   {use: Unused, note: "pawl's mode auto asks no model: use permissions.deny", read: named},
 
-		"model": {use: Unused, note: inConfig, agreed: ownModel},
-		"env":   {use: Unused, note: "set the variables in your shell", agreed: ownEnv},
+		"model":          {use: Unused, note: inConfig, agreed: ownModel},
+		"outputStyle":    {use: Differently, note: styleAdded, agreed: style, read: style},
+		"statusLine":     {use: Unused, note: "only your own settings choose a program for your screen", agreed: statusLine},
+		"enabledPlugins": {use: Differently, note: installed, agreed: plugins, guards: true, read: plugins},
+		"env":            {use: Unused, note: "set the variables in your shell", agreed: ownEnv},
 
 		"sandbox":                                      {inside: true},
 		"sandbox.enabled":                              {use: Used, read: func(s *Settings, _ *Finding, raw json.RawMessage) error { return flag(raw, &s.Sandbox) }},
@@ -97,11 +102,11 @@ var keys = func() map[string]key {
 		"pawl has its own sandbox":     "sandbox.ignoreViolations sandbox.excludedCommands sandbox.enableWeakerNetworkIsolation sandbox.enableWeakerNestedSandbox sandbox.ripgrep sandbox.bwrapPath sandbox.socatPath sandbox.enabledPlatforms sandbox.allowAppleEvents",
 		inManaged:                      "sandbox.network.allowManagedDomainsOnly allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly allowedChannelPlugins strictKnownMarketplaces blockedMarketplaces pluginSuggestionMarketplaces strictPluginOnlyCustomization pluginTrustMessage parentSettingsBehavior channelsEnabled forceRemoteSettingsRefresh wslInheritsWindowsSettings disableAgentView managedMcpServers allowAllClaudeAiMcps claudeMd policyHelper disableSideloadFlags sshConfigs sshHostAllowlist browserExternalPageTools disableBrowserExternalNavigation disableMobileSimulatorTools requireCoworkFullVmSandbox requiredMinimumVersion requiredMaximumVersion processWrapper",
 		inConfig:                       "modelOverrides effortLevel alwaysThinkingEnabled fallbackModel advisorModel cleanupPeriodDays autoCompactEnabled autoMemoryEnabled autoMemoryDirectory fileCheckpointingEnabled teammateDefaultModel",
-		inScreen:                       "statusLine subagentStatusLine outputStyle theme tui viewMode editorMode vimInsertModeRemaps spinnerVerbs spinnerTipsEnabled spinnerTipsOverride terminalProgressBarEnabled showTurnDuration showThinkingSummaries prefersReducedMotion syntaxHighlightingDisabled verbose wheelScrollAccelerationEnabled autoScrollEnabled axScreenReader footerLinksRegexes prUrlTemplate emojiCompletionEnabled diffTool externalEditorContext showClearContextOnPlanAccept companyAnnouncements language preferredNotifChannel awaySummaryEnabled",
+		inScreen:                       "subagentStatusLine theme tui viewMode editorMode vimInsertModeRemaps spinnerVerbs spinnerTipsEnabled spinnerTipsOverride terminalProgressBarEnabled showTurnDuration showThinkingSummaries prefersReducedMotion syntaxHighlightingDisabled verbose wheelScrollAccelerationEnabled autoScrollEnabled axScreenReader footerLinksRegexes prUrlTemplate emojiCompletionEnabled diffTool externalEditorContext showClearContextOnPlanAccept companyAnnouncements language preferredNotifChannel awaySummaryEnabled",
 		asked:                          "enableAllProjectMcpServers enabledMcpjsonServers skipDangerousModePermissionPrompt askUserQuestionTimeout useAutoModeDuringPlan permissionExplainerEnabled",
 		noProgram:                      "fileSuggestion otelHeadersHelper",
 		ownLogin:                       "apiKeyHelper awsCredentialExport awsAuthRefresh gcpAuthRefresh forceLoginMethod forceLoginOrgUUID forceLoginGatewayUrl",
-		"pawl plugin installs plugins": "enabledPlugins extraKnownMarketplaces skippedMarketplaces skippedPlugins pluginConfigs",
+		"pawl plugin installs plugins": "extraKnownMarketplaces skippedMarketplaces skippedPlugins pluginConfigs",
 		"write it into AGENTS.md":      "attribution includeCoAuthoredBy includeGitInstructions",
 		"":                             "$schema",
 		noSuch:                         "autoUpdatesChannel minimumVersion plansDirectory respectGitignore fastMode fastModePerSessionOptIn feedbackSurveyRate skipWebFetchPreflight teammateMode worktree defaultShell disableDeepLinkRegistration voiceEnabled voice skillListingMaxDescChars skillListingBudgetFraction respondToBashCommands disableBundledSkills agentPushNotifEnabled disableArtifact enableArtifact disableClaudeAiConnectors disableRemoteControl disableWorkflows inputNeededNotifEnabled remoteControlAtStartup workflowKeywordTriggerEnabled workflowSizeGuideline autoConnectIde autoInstallIdeExtension",
@@ -112,6 +117,40 @@ var keys = func() map[string]key {
 	}
 	return out
 }()
+
+// style takes the name of an output style.
+func style(s *Settings, f *Finding, raw json.RawMessage) error {
+	if err := json.Unmarshal(raw, &s.Style); err != nil {
+		return errors.New("it must be the name of a style")
+	}
+	if s.Style == "default" || s.Style == "Default" {
+		s.Style = ""
+	}
+	f.Use, f.Note = Differently, styleAdded
+	return nil
+}
+
+// plugins takes the names of plugins that are not used.
+func plugins(s *Settings, f *Finding, raw json.RawMessage) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return errors.New("it must be an object with names of plugins")
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		plain, _, _ := strings.Cut(name, "@")
+		switch _, versions := texts(all[name]); {
+		case string(all[name]) == "false":
+			s.Plugins = append(s.Plugins, plain)
+		case string(all[name]) != "true" && versions != nil:
+			return fmt.Errorf("%s is %s, and must be true or false", name, all[name])
+		}
+	}
+	f.Use, f.Note = Differently, installed
+	if len(s.Plugins) < len(all) {
+		f.If = "if you installed it"
+	}
+	return nil
+}
 
 // permits marks a key that permits something.
 func permits(_ *Settings, f *Finding, raw json.RawMessage) error {
@@ -342,6 +381,8 @@ func hooks(s *Settings, f *Finding, raw json.RawMessage) error {
 	}
 	if s.File.Own && len(all) > 0 {
 		f.Use, f.Note = Unused, agree
+	} else if len(all) > 0 {
+		f.If = "if you trust the folder"
 	}
 	if f.Guard = len(lost) > 0; f.Guard {
 		f.Note = "these are not run: " + strings.Join(lost, ", ") + "; " + f.Note

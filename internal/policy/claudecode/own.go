@@ -21,7 +21,9 @@ type Taken struct {
 	Mode  permission.Mode
 	Model string
 	Env   map[string]string // of commands
-	Hooks []hook.Rule
+	// StatusLine is the command whose output stands above the screen's status line.
+	StatusLine string
+	Hooks      []hook.Rule
 }
 
 // agree is what a person does so that pawl uses their settings.
@@ -99,6 +101,16 @@ func ownModel(s *Settings, f *Finding, raw json.RawMessage) error {
 	if s.Taken.Model == "default" || s.Taken.Model == "opusplan" {
 		f.Use, f.Note, s.Taken.Model = Unused, inConfig, ""
 	}
+	return nil
+}
+
+func statusLine(s *Settings, f *Finding, raw json.RawMessage) error {
+	var line struct{ Type, Command string }
+	if err := json.Unmarshal(raw, &line); err != nil || line.Type != "" && line.Type != "command" || strings.TrimSpace(line.Command) == "" {
+		return errors.New("it must be an object with the type command and a command")
+	}
+	s.Taken.StatusLine = line.Command
+	f.Use, f.Note = Differently, "it runs in the sandbox, when the conversation begins and when a turn ends; its colours are left out"
 	return nil
 }
 

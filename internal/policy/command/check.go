@@ -111,6 +111,12 @@ func CheckOf(c shellsyntax.Command) (k Check, ok bool) {
 // spelled returns a line in the form that the table of checks has, and the removed
 // prefixes that may turn it into another check.
 func spelled(line string) (_, through string) {
+	for _, dir := range []string{"/usr/bin/", "/bin/", "/usr/local/bin/"} { // the agent cannot write there
+		if rest, ok := strings.CutPrefix(line, dir); ok {
+			line, through = rest, dir+" "
+			break
+		}
+	}
 	for again := true; again; {
 		again = false
 		for _, s := range spellings {
@@ -169,16 +175,16 @@ func IsCheck(line string) bool {
 // determines its exit code. before are the commands in front of the check.
 func LastCheck(line, dir string) (before []shellsyntax.Command, last Check, ok bool) {
 	line = strings.TrimSpace(line)
-	if end, ok := shellsyntax.EndOf(line); !ok || end.Filters != "" {
-		return nil, last, false
-	}
 	cmds, err := Parse(line, dir)
 	if err != nil || len(cmds) == 0 {
 		return nil, last, false
 	}
 	before = cmds[:len(cmds)-1]
-	last, ok = CheckOf(cmds[len(cmds)-1])
-	return before, last, ok && !slices.ContainsFunc(before, mayEnd)
+	if last, ok = CheckOf(cmds[len(cmds)-1]); !ok || slices.ContainsFunc(before, mayEnd) {
+		return before, last, false
+	}
+	end, ok := shellsyntax.EndOf(line) // last: few lines end with a check
+	return before, last, ok && end.Filters == ""
 }
 
 // mayEnd reports whether a command in front of others can end the line with exit code 0, or
@@ -195,7 +201,7 @@ func mayEnd(c shellsyntax.Command) bool {
 			sets = append(sets, w.Text)
 		}
 		return slices.ContainsFunc(sets, func(a string) bool { v, _, _ := strings.Cut(a, "="); return !SafeVariable(v) })
-	case "exit", "exec", "return", "trap", "alias", "unalias", "shopt", "enable", "hash", "eval", "source", ".", "break", "continue", "kill", "function":
+	case "exit", "exec", "return", "trap", "alias", "unalias", "shopt", "enable", "hash", "eval", "source", ".", "break", "continue", "kill":
 		return true
 	case "set":
 		return !ReadOnly(c)

@@ -17,8 +17,7 @@ func Piped(line string) (check string, ok bool) {
 		return "", false
 	}
 	front := end.Front
-	before, _, ok := LastCheck(front, "/")
-	if !ok || slices.ContainsFunc(before, func(c shellsyntax.Command) bool { return c.Piped }) { // the codes may be another pipe's
+	if !IsCheck(front) {
 		return "", false
 	}
 	whole, err := Parse(line, "/")

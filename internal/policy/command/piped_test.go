@@ -7,6 +7,8 @@ func TestPiped(t *testing.T) {
 		"go test ./... | tail -5":                                      "go test ./...",
 		"go test ./... 2>&1 | tail -n 20":                              "go test ./...",
 		"cd sub && go vet ./... && go test ./... |& grep -v ok | head": "cd sub && go vet ./... && go test ./...",
+		"/usr/bin/python3 -m pytest -q 2>&1 | tail -30":                "/usr/bin/python3 -m pytest -q",
+		"/tmp/python3 -m pytest -q 2>&1 | tail -30":                    "",
 		"python3 -m pytest -q 2>&1 | grep -E 'passed|failed' | sort":   "python3 -m pytest -q",
 		"go test ./... | cat":                                          "go test ./...",
 		// The exit code of bash's pipe would be another command's, or what is printed is.
@@ -16,7 +18,7 @@ func TestPiped(t *testing.T) {
 		"go test ./... | tail -5 &":                   "",
 		"! go test ./... | tail -5":                   "",
 		"go build | grep x && go test ./...":          "",
-		"go vet ./... | cat && go test . | tail":      "", // the first one's failure is hidden
+		"go vet ./... | cat && go test . | tail":      "go vet ./... | cat && go test .",
 		"echo ok | go test ./... | tail":              "",
 		"go test ./... | tee out.txt":                 "",
 		"go test ./... | tail -5 > out.txt":           "",

@@ -44,7 +44,6 @@ func reads(c shellsyntax.Command) bool {
 	return plain && (contains(anyWords, name) || form != nil && form(args))
 }
 
-// contains reports whether a list has a word.
 func contains(list, word string) bool {
 	return word != "" && !strings.Contains(word, " ") && strings.Contains(list, " "+word+" ")
 }

@@ -46,7 +46,6 @@ func (u usage) listed(option string) (next, ok bool) {
 // programs is the table, in the form that shellsyntax uses.
 type programs struct{}
 
-// Wraps implements shellsyntax.Programs.
 func (programs) Wraps(words []shellsyntax.Word) (at int, sets []string) {
 	row := known(path.Base(words[0].Text))
 	if row == nil || row.wraps == nil {

@@ -47,6 +47,31 @@ func Diff(from, to string, before, after []byte) (text string, added, removed in
 	return b.String(), added, removed
 }
 
+// Touched returns the first and the last line that a unified diff changes, by the numbers
+// before: see event.FileChanged.
+func Touched(diff string) (from, to int) {
+	at := 0
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "@@ -"):
+			start, _, _ := strings.Cut(line[len("@@ -"):], ",")
+			at, _ = strconv.Atoi(start)
+		case at == 0: // the names
+		case line[0] == '+', line[0] == '-':
+			if from == 0 {
+				from = at
+			}
+			if line[0] == '-' {
+				at++
+			}
+			to = at - 1
+		case line[0] == ' ':
+			at++
+		}
+	}
+	return from, to
+}
+
 // shared returns the size of the common beginning and end in bytes, in whole
 // lines and without the context of the change.
 func shared(a, b []byte) (head, tail int) {

@@ -2,6 +2,7 @@ package edits
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,15 @@ func TestDiff(t *testing.T) {
 		}
 		if lines := strings.Count(after, "\n") - strings.Count(before, "\n"); added-removed < lines-1 || added-removed > lines+1 {
 			t.Fatalf("+%d -%d for %d lines more", added, removed, lines)
+		}
+		if from, to := Touched(d); from > 0 { // what lies above and below is as before
+			old, now := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
+			below := now[to+added-removed:]
+			if !slices.Equal(old[:from-1], now[:from-1]) || !slices.Equal(old[to:], below) {
+				t.Fatalf("%q to %q: lines %d to %d", before, after, from, to)
+			}
+		} else if before != "" {
+			t.Fatalf("%q to %q: no lines", before, after)
 		}
 	})
 	long := strings.Repeat("line\n", 1000)

@@ -12,6 +12,7 @@ package edits
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,13 @@ import (
 type lines struct {
 	From int `json:"from"`
 	To   int `json:"to"`
+}
+
+// away are lines that the session's own edits gave other numbers: they were shown under
+// these, and are By lines further down now.
+type away struct {
+	lines
+	By int `json:"by"`
 }
 
 // file is what the session knows of one file.
@@ -39,6 +47,12 @@ type file struct {
 	Known bool `json:"known,omitempty"`
 	// Spans of Last that were shown, sorted and not overlapping.
 	Spans []lines `json:"spans,omitempty"`
+	Moved []away  `json:"moved,omitempty"`
+	// Wrote are the lines that edits of this step wrote: their results, which the model has
+	// at the next request, tell the numbers.
+	Wrote []lines `json:"wrote,omitempty"`
+	// Edited: the session's own edit may have given lines other numbers.
+	Edited bool `json:"edited,omitempty"`
 }
 
 // Seen is the fold. The zero value is an empty session.
@@ -76,6 +90,12 @@ func (s *Seen) Apply(e event.Event) {
 			}
 		}
 		s.late = nil
+		for _, f := range s.files {
+			for _, l := range f.Wrote {
+				f.Spans = join(f.Spans, l)
+			}
+			f.Wrote = nil
+		}
 	case event.FileSeen:
 		for _, sp := range b.Spans {
 			if s.step && b.Call != "" {
@@ -125,8 +145,11 @@ func (f *file) saw(sp tool.Span) {
 	f.Seen = true
 	switch {
 	case f.Whole:
-	case sp.From <= 0 && sp.To <= 0:
+	case sp.From <= 0:
 		f.Whole, f.Known, f.Spans = true, true, nil
+		if sp.To > 0 {
+			f.Spans = []lines{{1, sp.To}}
+		}
 	case sp.From > 0 && sp.To >= sp.From:
 		f.Spans = join(f.Spans, lines{sp.From, sp.To})
 	}
@@ -149,8 +172,8 @@ func (s *Seen) glimpsed(sp tool.Span) {
 
 // changed folds a write. The text of a file that the agent wrote whole counts
 // as shown. After an edit the model still knows the content if it knew it
-// before, but not the line numbers. Changes by a command or a person do not
-// count as shown.
+// before, but of the line numbers only those that did not move. Changes by a
+// command or a person do not count as shown.
 func (s *Seen) changed(b event.FileChanged) {
 	f := s.at(b.Path)
 	switch {
@@ -165,11 +188,84 @@ func (s *Seen) changed(b event.FileChanged) {
 		*f = file{Last: b.After, Seen: true, Whole: true, Known: true}
 	case b.Does == tool.Edit:
 		created := b.Before == "" && (b.Call == "" || b.Call != s.removed)
-		knew := f.Last == b.Before && f.Known
-		*f = file{Last: b.After, Seen: true, Whole: created, Known: created || knew}
+		next := file{Last: b.After, Seen: true, Whole: created, Known: created, Edited: true}
+		if f.Last == b.Before {
+			next.Known = created || f.Known
+			next.Spans, next.Moved = f.after(b)
+		}
+		next.Wrote = f.wrote(b)
+		s.keepLate(b, &next)
+		*f = next
 	default:
 		*f = file{Last: b.After, Seen: f.Seen}
 	}
+}
+
+// after returns where the lines that were shown are after an edit: those that have their
+// numbers still, and the others.
+func (f *file) after(b event.FileChanged) (stay []lines, went []away) {
+	if b.From == 0 {
+		return nil, nil
+	}
+	shown := slices.Clone(f.Moved)
+	for _, l := range f.Spans {
+		shown = append(shown, away{l, 0})
+	}
+	if f.Whole && len(f.Spans) == 0 {
+		shown = []away{{lines{1, math.MaxInt32}, 0}}
+	}
+	for _, m := range shown {
+		above := away{lines{m.From, min(m.To, b.From-1-m.By)}, m.By}
+		below := away{lines{max(m.From, b.To+1-m.By), m.To}, m.By + b.Added - b.Removed}
+		for _, part := range []away{above, below} {
+			switch {
+			case part.From > part.To:
+			case part.By == 0:
+				stay = join(stay, part.lines)
+			case m.To < math.MaxInt32: // else its last line is not known
+				went = append(went, part)
+			}
+		}
+	}
+	return stay, went
+}
+
+// keepLate keeps what calls of this step showed before an edit of it: the lines that have their
+// numbers still, and where the others went.
+func (s *Seen) keepLate(b event.FileChanged, f *file) {
+	var late []tool.Span
+	for _, sp := range s.late {
+		if sp.Path != b.Path || sp.Hash != b.Before {
+			late = append(late, sp)
+			continue
+		}
+		shown := &file{}
+		shown.saw(sp)
+		stay, went := shown.after(b)
+		for _, l := range stay {
+			late = append(late, tool.Span{Path: sp.Path, From: l.From, To: l.To, Hash: b.After})
+		}
+		f.Moved = append(f.Moved, went...)
+	}
+	s.late = late
+}
+
+// wrote returns the lines that edits of this step wrote, under their numbers after one more.
+func (f *file) wrote(b event.FileChanged) (out []lines) {
+	if b.From == 0 {
+		return nil
+	}
+	if f.Last == b.Before {
+		var went []away
+		out, went = (&file{Spans: f.Wrote}).after(b)
+		for _, m := range went {
+			out = join(out, lines{m.From + m.By, m.To + m.By})
+		}
+	}
+	if b.Added > 0 && b.To-b.From+1 == b.Removed { // else lines of the file are between those that were changed
+		out = join(out, lines{b.From, b.From + b.Added - 1})
+	}
+	return out
 }
 
 // join adds a run to sorted, separate runs.
@@ -277,25 +373,30 @@ func (s *Seen) judge(w tool.Span, blind bool) (string, []tool.Span) {
 	if len(gaps) == 0 {
 		return "", nil
 	}
-	var need []tool.Span
 	var said []string
 	for _, g := range gaps {
-		need = append(need, span(g))
 		said = append(said, g.String())
 	}
 	what, why, it := "lines", "were not shown", "them"
 	if len(gaps) == 1 && gaps[0].From == gaps[0].To {
 		what, why, it = "line", "was not shown", "it"
 	}
-	if !same && f.Last != "" {
+	if !same && f.Last != "" || f.Edited {
 		why += " since the file changed"
 	}
+	shown, reason := gaps, fmt.Sprintf("%s %s of %s %s: line numbers may have moved, so look at %s first", what, strings.Join(said, ", "), w.Path, why, it)
 	if blind {
-		return fmt.Sprintf("write would replace all of %s, and %s %s %s: read %s first, or use edit",
-			w.Path, what, strings.Join(said, ", "), why, it), need
+		reason = fmt.Sprintf("write would replace all of %s, and %s %s %s: read %s first, or use edit", w.Path, what, strings.Join(said, ", "), why, it)
+	} else if i := slices.IndexFunc(f.Moved, func(m away) bool { return same && m.From <= w.From && w.To <= m.To }); i >= 0 {
+		by := f.Moved[i].By
+		now := lines{w.From + by, w.To + by}
+		shown, reason = join(slices.Clone(gaps), now), fmt.Sprintf("%s; what you read as %s is %s now", reason, lines{w.From, w.To}, now)
 	}
-	return fmt.Sprintf("%s %s of %s %s: line numbers may have moved, so look at %s first",
-		what, strings.Join(said, ", "), w.Path, why, it), need
+	var need []tool.Span
+	for _, l := range shown {
+		need = append(need, span(l))
+	}
+	return reason, need
 }
 
 func (l lines) String() string {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -19,6 +20,11 @@ func saw(s *Seen, path string, from, to int, h tool.Hash) {
 
 func changed(s *Seen, by, path string, before, after tool.Hash) {
 	s.Apply(event.Event{Body: event.Completed(event.FileChanged{Tool: by, Path: path, Before: before, After: after})})
+}
+
+// edited is an edit of the file a, from the content g to h.
+func edited(s *Seen, from, to, added, removed int) {
+	s.Apply(event.Event{Body: event.FileChanged{Tool: "edit", Does: tool.Edit, Path: "a", Before: "g", After: "h", From: from, To: to, Added: added, Removed: removed}})
 }
 
 func blind(path string, n int, h tool.Hash) tool.Footprint {
@@ -97,6 +103,24 @@ func TestCheck(t *testing.T) {
 		{"lines that were shown", func(s *Seen) { saw(s, "a", 3, 7, "h") }, ranged("a", 4, 7, "h"), true, ""},
 		{"lines that were not shown", func(s *Seen) { saw(s, "a", 3, 7, "h") }, ranged("a", 6, 9, "h"), false, "8-9"},
 		{"lines whose numbers may have moved", func(s *Seen) { saw(s, "a", 0, 0, "g"); changed(s, "edit", "a", "g", "h") }, ranged("a", 4, 7, "h"), false, "4-7"},
+		{"lines above an edit", func(s *Seen) { saw(s, "a", 3, 20, "g"); edited(s, 10, 12, 5, 3) }, ranged("a", 4, 9, "h"), true, ""},
+		{"lines above and of an edit", func(s *Seen) { saw(s, "a", 3, 20, "g"); edited(s, 10, 12, 5, 3) }, ranged("a", 8, 12, "h"), false, "10-12"},
+		{"lines below an edit that moved them", func(s *Seen) { saw(s, "a", 3, 20, "g"); edited(s, 10, 12, 5, 3) }, ranged("a", 14, 15, "h"), false, "14-17"},
+		{"lines far below an edit that moved them", func(s *Seen) { saw(s, "a", 3, 40, "g"); edited(s, 10, 12, 9, 3) }, ranged("a", 20, 21, "h"), false, "20-2126-27"},
+		{"lines that moved and moved back", func(s *Seen) {
+			saw(s, "a", 3, 20, "f")
+			s.Apply(event.Event{Body: event.FileChanged{Tool: "edit", Does: tool.Edit, Path: "a", Before: "f", After: "g", From: 5, To: 4, Added: 2}})
+			edited(s, 8, 9, 0, 2)
+		}, ranged("a", 10, 20, "h"), true, ""},
+		{"lines below an edit of as many lines", func(s *Seen) { saw(s, "a", 3, 20, "g"); edited(s, 10, 12, 3, 3) }, ranged("a", 13, 20, "h"), true, ""},
+		{"lines above an insertion in a file seen whole", func(s *Seen) { saw(s, "a", 0, 0, "g"); edited(s, 10, 9, 2, 0) }, ranged("a", 1, 9, "h"), true, ""},
+		{"lines that were never shown, above an edit", func(s *Seen) { saw(s, "a", 8, 20, "g"); edited(s, 10, 12, 3, 3) }, ranged("a", 4, 9, "h"), false, "4-7"},
+		{"lines above an edit of another content", func(s *Seen) { saw(s, "a", 3, 20, "f"); edited(s, 10, 12, 3, 3) }, ranged("a", 4, 9, "h"), false, "4-9"},
+		{"lines between edits, from the end to the beginning", func(s *Seen) {
+			saw(s, "a", 3, 20, "f")
+			s.Apply(event.Event{Body: event.FileChanged{Tool: "edit", Does: tool.Edit, Path: "a", Before: "f", After: "g", From: 18, To: 18, Added: 4, Removed: 1}})
+			edited(s, 10, 12, 5, 3)
+		}, ranged("a", 3, 9, "h"), true, ""},
 		{"lines shown by the edit's own result", func(s *Seen) {
 			saw(s, "a", 0, 0, "g")
 			changed(s, "edit", "a", "g", "h")
@@ -117,15 +141,22 @@ func TestCheck(t *testing.T) {
 			if v.OK != c.ok || need != c.need || v.OK != (v.Reason == "") {
 				t.Errorf("%s: %+v", c.name, v)
 			}
-			b, err := s.Save()
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(s.Save())(t)
 			s = Seen{}
-			if err := s.Load(b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Load(b))
 		}
+	}
+}
+
+// applying returns what applies events, and saves and loads the fold after them.
+func applying(t *testing.T, s *Seen) func(...event.Body) {
+	return func(bs ...event.Body) {
+		for _, b := range bs {
+			s.Apply(event.Event{Body: b})
+		}
+		state := must.Get(s.Save())(t)
+		*s = Seen{}
+		must.Do(t, s.Load(state))
 	}
 }
 
@@ -135,19 +166,7 @@ func TestCheck(t *testing.T) {
 func TestSameStep(t *testing.T) {
 	t.Parallel()
 	var s Seen
-	apply := func(bs ...event.Body) {
-		for _, b := range bs {
-			s.Apply(event.Event{Body: b})
-		}
-		state, err := s.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s = Seen{}
-		if err := s.Load(state); err != nil {
-			t.Fatal(err)
-		}
-	}
+	apply := applying(t, &s)
 	look := func(when string, text, numbers, whole bool) {
 		t.Helper()
 		if a, b, c := s.Check(edit("a", "h")).OK, s.Check(ranged("a", 2, 3, "h")).OK, s.Check(blind("a", 3, "h")).OK; a != text || b != numbers || c != whole {
@@ -166,6 +185,50 @@ func TestSameStep(t *testing.T) {
 	if v := s.Check(ranged("a", 2, 3, "h")); v.OK {
 		t.Error("a content that is gone counts as shown")
 	}
+}
+
+// SPEC 4.6: the result of an edit tells the numbers of the lines that it wrote: they are
+// known in the next request, also below and above other edits of the same reply.
+func TestLinesThatEditsWrote(t *testing.T) {
+	t.Parallel()
+	var s Seen
+	apply := applying(t, &s)
+	wrote := func(before, after tool.Hash, from, to, added, removed int) event.Body {
+		return event.FileChanged{Call: "1", Tool: "edit", Does: tool.Edit, Path: "a", Before: before, After: after, From: from, To: to, Added: added, Removed: removed}
+	}
+	look := func(when string, hash tool.Hash, from, to int, want bool) {
+		t.Helper()
+		if v := s.Check(ranged("a", from, to, hash)); v.OK != want {
+			t.Errorf("%s: %v: %s", when, v.OK, v.Reason)
+		}
+	}
+	apply(event.CallAsked{ID: "1"}, wrote("e", "f", 20, 20, 2, 1), wrote("f", "g", 30, 29, 1, 0), wrote("g", "h", 5, 6, 5, 2))
+	look("in the same reply", "h", 5, 9, false)
+	apply(event.CallDone{}, event.FileSeen{Call: "4", Spans: []tool.Span{{Path: "b", From: 1, To: 50, Hash: "e"}, {Path: "c", Hash: "e"}}})
+	for _, name := range []string{"b", "c"} {
+		of := wrote("e", "h", 20, 20, 3, 1).(event.FileChanged)
+		of.Path = name
+		apply(of)
+	}
+	apply(event.Requested{})
+	look("the last one's", "h", 5, 9, true)
+	look("those of the first, further down", "h", 23, 24, true)
+	look("those of the second, further down", "h", 33, 33, true)
+	look("beside them", "h", 22, 24, false)
+	for _, name := range []string{"b", "c"} { // read before an edit of the same reply
+		for from, want := range map[int]bool{1: true, 19: true, 22: true, 23: false} {
+			if v := s.Check(ranged(name, from, from, "h")); v.OK != want {
+				t.Errorf("line %d of %s: %v: %s", from, name, v.OK, v.Reason)
+			}
+		}
+	}
+	if v := s.Check(ranged("b", 30, 30, "h")); !strings.Contains(v.Reason, "32 now") {
+		t.Error(v.Reason)
+	}
+	apply(event.CallAsked{ID: "2"}, wrote("h", "i", 40, 49, 3, 2), event.Requested{})
+	look("lines of the file are between those that it changed", "i", 40, 42, false)
+	apply(event.CallAsked{ID: "3"}, wrote("i", "j", 60, 60, 1, 1), event.FileChanged{Call: "3", Tool: "bash", Path: "a", Before: "j", After: "k"}, event.Requested{})
+	look("somebody else wrote after it", "k", 60, 60, false)
 }
 
 // SPEC 4.6: files with changes by someone else since are named.

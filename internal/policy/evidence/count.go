@@ -35,8 +35,25 @@ func silent(c shellsyntax.Command) bool {
 		return false
 	}
 	switch c.Name() {
-	case "", "cd", "set", "export", "true", "sleep", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "pwd", "which":
+	case "", "cd", "set", "export", "true", "sleep", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "pwd", "which", "ls", "wc", "date":
 		return true
+	case "git":
+		return slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool {
+			return w.Known && slices.Contains([]string{"status", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status"}, w.Text)
+		}) && !slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool {
+			return !w.Known || slices.Contains([]string{"-p", "-u", "--patch", "-v", "-vv", "log", "show"}, w.Text)
+		})
+	case "echo":
+		var words []string
+		for _, w := range c.Words[1:] {
+			if strings.HasPrefix(w.Text, "-") {
+				return false
+			}
+			if w.Known { // else it has the value of a variable, or of a command that is judged itself
+				words = append(words, w.Text)
+			}
+		}
+		return tally(Lines(strings.Join(words, " ")), everyForm).None == notShown
 	case "gofmt":
 		return !slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool { return !w.Known && !w.Glob || w.Text == "-d" }) &&
 			slices.ContainsFunc(c.Words[1:], func(w shellsyntax.Word) bool { return w.Text == "-l" || w.Text == "-w" })
@@ -50,6 +67,19 @@ func silent(c shellsyntax.Command) bool {
 // It counts only what a program is known to print at its end, and nothing if another
 // command of the line could have printed the same.
 func Count(line, output string, env ...string) Tests {
+	return count(line, nil, output, env)
+}
+
+// CountIn is Count for a check that the whole line goes on behind.
+func CountIn(whole, line, output string) Tests {
+	_, _, behind, ok := around(whole, line, 0)
+	if !ok {
+		return Tests{None: othersPrint}
+	}
+	return count(line, behind, output, nil)
+}
+
+func count(line string, behind []shellsyntax.Command, output string, env []string) Tests {
 	before, last, ok := command.LastCheck(line, "/")
 	if !ok {
 		if strings.TrimSpace(line) != "" && command.OnlyAnd(strings.TrimSpace(line)) { // a person's own check
@@ -60,8 +90,8 @@ func Count(line, output string, env ...string) Tests {
 		return Tests{None: "its exit code is not a check's"}
 	}
 	known, compiled := formsOf(last, env), last.Proof
-	for _, c := range before {
-		if silent(c) {
+	for _, c := range slices.Concat(before, behind) {
+		if silent(c) || c.Piped && command.ReadOnly(c) { // the second shows what it gets
 			continue
 		}
 		k, ok := command.CheckOf(c)

@@ -24,6 +24,7 @@ var outputs = []struct {
 	{"go: none to run, with coverage", "go test -run NoSuch -cover ./...", "ok  \tm\t0.003s\tcoverage: 0.0% of statements [no tests to run]\n", 0},
 	{"go: no packages", "go test ./...", "go: warning: \"./...\" matched no packages\nno packages to test\n", 0},
 	{"go -v", "go test -v ./...", "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:3: later\n--- SKIP: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 1},
+	{"go -v: what a test printed without an end of line", "go test -v .", "=== RUN   TestA\nno newline=== RUN   TestA/odd_(name)_–_ü\ny--- PASS: TestA (0.00s)\n    --- PASS: TestA/odd_(name)_–_ü (0.00s)\n=== RUN   TestB\nx--- PASS: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 2},
 	{"go -v: all skipped", "go test -v ./...", "=== RUN   TestB\n    b_test.go:3: later\n--- SKIP: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 0},
 	{"go -v: each case in it skipped", "go test -v .", "=== RUN   TestB\n=== RUN   TestB/x\n--- PASS: TestB (0.00s)\n    --- SKIP: TestB/x (0.00s)\n    --- SKIP: TestB/y (0.00s)\nPASS\nok  \tm\t0.003s\n", 0},
 	{"go -v: one case in it ran", "go test -v .", "--- PASS: TestB (0.00s)\n    --- SKIP: TestB/x (0.00s)\n    --- PASS: TestB/y (0.00s)\nPASS\nok  \tm\t0.003s\n", 1},
@@ -48,6 +49,8 @@ var outputs = []struct {
 
 	{"pytest", "pytest", "..s\n=========== 2 passed, 1 skipped in 0.02s ===========\n", 2},
 	{"pytest -q", "python3 -m pytest -q", "..                                   [100%]\n2 passed in 0.01s\n", 2},
+	{"pytest: subtests", "pytest", "== 1 passed, 2 skipped, 3 subtests passed in 0.02s ==\n", 4},
+	{"pytest: expected and unexpected", "pytest", "= 1 xfailed, 1 xpassed in 0.02s =\n", 2},
 	{"pytest: skipped", "pytest", "=========== 1 skipped in 0.02s ===========\n", 0},
 	{"pytest: deselected", "pytest -k nosuch", "======= 3 deselected in 0.02s =======\n", 0},
 	{"pytest: none", "uv run pytest", "=========== no tests ran in 0.01s ===========\n", 0},
@@ -250,18 +253,18 @@ func TestNewest(t *testing.T) {
 		bs   []event.Body
 		want string
 	}{
-		"tests, then vet":            {[]event.Body{change, ran("go test ./...", passing, 0), ran("go vet ./...", "", 0)}, "verified: go test ./..., exit code 0"},
-		"tests fail, then vet":       {[]event.Body{change, ran("go test ./...", "FAIL", 1), ran("go vet ./...", "", 0)}, "not verified: go test ./..., exit code 1"},
-		"tests, then others fail":    {[]event.Body{change, ran("go test ./...", passing, 0), ran("go test ./a", "FAIL", 1)}, "not verified: go test ./a, exit code 1"},
+		"tests, then vet":            {[]event.Body{change, ran("go test ./...", passing, 0), ran("go vet ./...", "", 0)}, "verified: go test ./..., exit code 0, 1 test"},
+		"tests fail, then vet":       {[]event.Body{change, ran("go test ./...", "FAIL", 1), ran("go vet ./...", "", 0)}, "not verified: go test ./..., exit code 1; passed: go vet ./..."},
+		"tests, then others fail":    {[]event.Body{change, ran("go test ./...", passing, 0), ran("go test ./a", "FAIL", 1)}, "not verified: go test ./a, exit code 1; passed: go test ./..."},
 		"without -v":                 {[]event.Body{change, ran("go test ./...", "ok  \tm\t0.1s\n", 0)}, "not verified: go test ./...: without -v it does not show whether a test ran or all were skipped"},
-		"without -v, then pawl":      {[]event.Body{change, ran("go test ./...", "ok  \tm\t0.1s\n", 0), event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 2}}, "verified: go test ./..., exit code 0"},
+		"without -v, then pawl":      {[]event.Body{change, ran("go test ./...", "ok  \tm\t0.1s\n", 0), event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 2}}, "verified: go test ./..., exit code 0, 2 tests"},
 		"built":                      {[]event.Body{change, ran("go build ./...", "", 0)}, "built: go build ./..., exit code 0, and no test ran"},
 		"a linter":                   {[]event.Body{change, ran("ruff check", "", 0)}, "not verified: ruff check: it runs no tests"},
 		"tests that do not show":     {[]event.Body{change, ran("go test ./...", "ok  \tx\t0.1s\n", 0), ran("go vet ./...", "", 0)}, "built: go vet ./..., exit code 0; go test ./... too, and without -v it does not show whether a test ran or all were skipped"},
 		"pawl found no tests":        {[]event.Body{change, none}, "built: go test ./..., exit code 0, and no test ran"},
 		"pawl's word stands":         {[]event.Body{change, ran("go test -count=1 ./...", passing, 0), none}, "built: go test ./..., exit code 0, and no test ran"},
 		"one project has none":       {[]event.Body{change, event.Checked{Command: "cd a && go test ./...", Exit: ptr(0), Tests: 3}, none}, "built: go test ./..., exit code 0, and no test ran"},
-		"types and tests":            {[]event.Body{change, event.Checked{Command: "npm run typecheck", Exit: ptr(0)}, event.Checked{Command: "npm test", Exit: ptr(0), Tests: 3}}, "verified: npm test, exit code 0"},
+		"types and tests":            {[]event.Body{change, event.Checked{Command: "npm run typecheck", Exit: ptr(0)}, event.Checked{Command: "npm test", Exit: ptr(0), Tests: 3}}, "verified: npm test, exit code 0, 3 tests"},
 		"a person's failing run":     {[]event.Body{change, event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 3}, event.PersonRan{Command: "go test -race ./...", Exit: ptr(1), Output: "FAIL"}}, "not verified: go test -race ./..., exit code 1; passed: go test ./..."},
 		"an old log":                 {[]event.Body{change, event.Checked{Command: "pytest", Exit: ptr(0)}}, "not verified: pytest: its output does not show that a test ran"},
 		"a person's command between": {[]event.Body{change, ran("go test ./...", passing, 0), event.PersonRan{Command: "sed -i s/a/b/ a.go", Exit: ptr(0)}}, "not verified: no check ran after the last change; before it: go test ./..., exit code 0"},
@@ -269,5 +272,35 @@ func TestNewest(t *testing.T) {
 		if got := fold(c.bs...).Proof(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// SPEC 13.3: a package that fails for several reasons is named once.
+func TestNamesStandOnce(t *testing.T) {
+	c := Check{Failures: []Failure{
+		{Failure: event.Failure{Unit: "m/a", Digest: "1"}, Before: true},
+		{Failure: event.Failure{Unit: "m/a", Digest: "2"}, Before: true},
+		{Failure: event.Failure{Unit: "m/a", Digest: "3"}, Before: true},
+		{Failure: event.Failure{Unit: "m/b", Digest: "1"}, Before: true},
+	}}
+	if got, want := c.details(), "; failed as before: m/a, m/b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// SPEC 13.3: a panic ends its package in whichever test comes first: the same panic in
+// another test is the failure of before, another panic is not.
+func TestPanicsAreThePackages(t *testing.T) {
+	at := func(name, digest string) string {
+		return Failure{Failure: event.Failure{Unit: "m/a", Name: name, Cause: "panic: no engine", Digest: digest}}.key()
+	}
+	if at("TestA", "1") != at("TestB", "1") || at("TestA", "1") == at("TestA", "2") {
+		t.Error("a panic is told by its test")
+	}
+	fails := func(name string) string {
+		return Failure{Failure: event.Failure{Unit: "m/a", Name: name, Cause: "want 1", Digest: "1"}}.key()
+	}
+	if fails("TestA") == fails("TestB") {
+		t.Error("two tests are one")
 	}
 }

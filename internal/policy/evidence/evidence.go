@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -38,6 +37,7 @@ type Check struct {
 
 	redefined bool   // the agent changed what it runs
 	inert     bool   // see event.Checked
+	unrun     bool   // so, too
 	line      string // of which Command is a part, if it is one
 }
 
@@ -56,6 +56,9 @@ type File struct {
 	Added, Removed int
 	// ByCheck: only checks that pawl ran wrote it.
 	ByCheck bool
+	// Left is the check that left it, "" if none: a new file that only checks wrote, such as
+	// a program or a coverage file.
+	Left    string
 	product bool // only checks wrote it, including the model's
 }
 
@@ -70,6 +73,8 @@ type Report struct {
 	// Unverified is why.
 	Verified   *Check
 	Unverified string
+	about      *Check // the check that Unverified is about
+	part       *Check // passed, and Unverified tells of it too
 	// Built is a check that passed without running a test, but shows that the
 	// project compiles. It is set only if Verified is nil.
 	Built *Check
@@ -80,6 +85,7 @@ type Report struct {
 	// Changes counts the writes of the turn and the commands that may have
 	// written. pawl's own checks do not count.
 	Changes int
+	// Denials are the calls that were refused and stayed undone.
 	Denials []event.Blocked
 	// Git is what the turn left in git and did not change in the workspace: see event.Ended.
 	Git []event.GitFile
@@ -88,17 +94,18 @@ type Report struct {
 	Obeyed []event.Obeyed
 }
 
-// Changed returns the files that were changed, except by pawl's own checks.
+// Changed returns the files that were changed, except by pawl's own checks, and without what
+// checks left.
 func (r Report) Changed() []File {
-	return slices.DeleteFunc(slices.Clone(r.Files), func(x File) bool { return x.ByCheck })
+	return slices.DeleteFunc(slices.Clone(r.Files), func(x File) bool { return x.ByCheck || x.Left != "" })
 }
 
-// Passed reports whether a check that passed after the last change is the same as a
-// command. A check that somebody else ran, and that is not known to have run a
+// Passed reports whether a check that passed after the last change did what a command
+// would do. A check that somebody else ran, and that is not known to have run a
 // test, is run again: pawl's way of running it may show more.
 func (r Report) Passed(line string) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
-		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Same(cmp.Or(c.line, c.Command), line)
+		return c.OK && !c.Part && (c.Own || c.Tests > 0 || !canTest(c.Command)) && command.Covers(cmp.Or(c.line, c.Command), line)
 	})
 }
 
@@ -106,6 +113,7 @@ func (r Report) Passed(line string) bool {
 type Fold struct {
 	turn     bool // a turn is running
 	checking bool // one of pawl's checks is running
+	running  string
 	files    []File
 	places   map[string]int // of files, by path: a turn may change 100,000
 	checks   []Check
@@ -115,7 +123,7 @@ type Fold struct {
 	last     string           // the outcome of the last check before the last change
 	past     []event.Baseline // of this turn
 	changes  int
-	denials  []event.Blocked
+	denials  []denial
 	git      []event.GitFile
 	obeyed   []event.Obeyed
 	open     map[string]*writing // calls without a result
@@ -129,13 +137,18 @@ type Fold struct {
 
 // writing is what a running call has written until now.
 type writing struct {
+	asked   event.CallAsked
 	wrote   bool
 	own     []int // files that only it and checks wrote
 	rewrote []string
 }
 
-// person is the tool under which a person's own commands are recorded.
-const person = "command"
+// person is the tool under which a person's own commands are recorded, shell the one of the
+// model's.
+const (
+	person = "command"
+	shell  = "bash"
+)
 
 // Apply applies one event. A turn starts afresh; a prompt that joins the
 // running turn does not.
@@ -154,16 +167,18 @@ func (f *Fold) Apply(e event.Event) {
 		if f.open == nil {
 			f.open = map[string]*writing{}
 		}
-		f.open[b.ID] = &writing{}
+		f.open[b.ID] = &writing{asked: b}
 	case event.FileChanged:
 		f.change(b)
 	case event.Blocked:
 		if b.By != event.ByStuck { // blocked because it repeated itself: no permission would help
-			f.denials = append(f.denials, b)
+			f.denials = append(f.denials, f.denied(b))
 		}
 	case event.CallDone:
+		f.did(b)
 		f.ran(b.ID, b)
 	case event.AgentCalled:
+		f.did(b.Done)
 		f.ran(b.Child.Session+"/"+b.Child.Call, b.Done)
 	case event.AgentEnded:
 		for call := range f.open { // calls of it that have no result
@@ -174,7 +189,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.PersonRan:
 		f.personRan(b)
 	case event.Checking:
-		f.checking = true
+		f.checking, f.running = true, b.Command
 	case event.Checked:
 		f.checking = false
 		f.checked(b)
@@ -187,7 +202,7 @@ func (f *Fold) Apply(e event.Event) {
 // changed drops the proof, which does not hold any longer.
 func (f *Fold) changed() {
 	if n := len(f.checks); n > 0 {
-		f.last = f.explained()[n-1].outcome()
+		f.last = outcomes(f.explained()[n-1:])[0]
 	}
 	f.checks, f.why = nil, ""
 	f.changes++
@@ -199,6 +214,7 @@ func (f *Fold) change(b event.FileChanged) {
 	w := f.writing(b)
 	if !f.checking {
 		f.byAgent(b)
+		f.wrote(b)
 		if f.asked {
 			f.asked = false
 			f.attempts++
@@ -229,6 +245,9 @@ func (f *Fold) change(b event.FileChanged) {
 	x.Added += b.Added
 	x.Removed += b.Removed
 	x.ByCheck = x.ByCheck && f.checking
+	if f.checking && x.product && x.Left == "" {
+		x.Left = f.running
+	}
 	switch {
 	case w == nil:
 		x.product = x.product && f.checking
@@ -270,12 +289,20 @@ func (f *Fold) writing(b event.FileChanged) *writing {
 func (f *Fold) ran(call string, b event.CallDone) {
 	w := f.open[call]
 	delete(f.open, call)
-	check := b.Command != "" && command.IsCheck(b.Ran())
+	lines := b.Lines()
+	check := b.Command != "" && slices.ContainsFunc(lines, func(l event.Line) bool { return command.IsCheck(l.Command) })
 	if w != nil && w.wrote && (!check || len(w.rewrote) > 0) {
 		for _, i := range w.own {
 			f.files[i].product = false
 		}
 		f.changed()
+	} else if check && w != nil && !rewrites(b.Command) {
+		last := lines[len(lines)-1].Command
+		if _, before, behind, ok := around(b.Command, last, 0); ok && harmless(before) && harmless(behind) {
+			for _, i := range w.own {
+				f.files[i].Left = cmp.Or(f.files[i].Left, f.decides(last, true))
+			}
+		}
 	}
 	if b.Command == "" {
 		return
@@ -284,65 +311,16 @@ func (f *Fold) ran(call string, b event.CallDone) {
 	if w != nil {
 		rewrote = w.rewrote
 	}
-	f.command(b.Ran(), b.Exit, b.Result.Text, rewrote, b.Untouched)
+	f.command(b.Command, lines, b.Result.Text, rewrote, b.Untouched)
 }
 
 // personRan applies a command that a person ran: its exit code proves the same,
 // whoever runs it.
 func (f *Fold) personRan(b event.PersonRan) {
+	f.did(event.CallDone{Tool: shell, Command: b.Command, Exit: b.Exit})
 	rewrote := f.mine
 	f.mine = nil
-	f.command(b.Ran(), b.Exit, b.Output, rewrote, false)
-}
-
-// command applies a command line that has ended. rewrote are files of the turn
-// that it changed.
-func (f *Fold) command(line string, exit *int, output string, rewrote []string, untouched bool) {
-	if readOnly(line) {
-		return
-	}
-	check := command.IsCheck(line)
-	if !untouched && !onlyChecks(line) {
-		f.changed() // also what the journal does not reach may be changed
-	}
-	if !check {
-		return
-	}
-	if exit == nil {
-		f.put(Check{Command: f.decides(line), Exit: -1, Why: noEnd})
-		return
-	}
-	c := Check{OK: *exit == 0, Command: f.decides(line), line: line, Exit: *exit}
-	if c.OK {
-		c.Why = f.elsewhere(line)
-		if len(rewrote) > 0 && !writesBefore(line) {
-			c.Why = "it changed " + strings.Join(rewrote, ", ") + " while it ran"
-		}
-		c.OK = c.Why == ""
-		f.judge(&c, Count(line, output))
-	}
-	f.put(c)
-}
-
-// writesBefore reports whether what a line rewrote, it rewrote before its check: something
-// stands there that may, and the check runs nothing but tests.
-func writesBefore(line string) bool {
-	before, last, ok := command.LastCheck(line, "/")
-	return ok && last.Proof == command.Tests && last.Output != command.ScriptsOutput && slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
-		_, check := command.CheckOf(c)
-		return !check && !command.ReadOnly(c)
-	})
-}
-
-// decides returns what of a line with a check its exit code is of, and where that ran.
-func (f *Fold) decides(line string) string {
-	part := command.Decides(line)
-	_, whole, _ := command.LastCheck(line, f.base())
-	_, alone, _ := command.LastCheck(part, f.base())
-	if at := whole.Command.Dir; at.Known && at.Text != alone.Command.Dir.Text {
-		part = "cd " + shellsyntax.Quote(cmp.Or(f.relative(at.Text, "."), at.Text)) + " && " + part
-	}
-	return part
+	f.command(b.Command, b.Lines(), b.Output, rewrote, false)
 }
 
 // judge sets what a check with exit code 0 proves.
@@ -365,7 +343,8 @@ func (f *Fold) checked(b event.Checked) {
 		f.why = b.Why
 		return
 	}
-	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true, Tests: b.Tests, inert: b.Inert}
+	f.did(event.CallDone{Tool: shell, Command: b.Command, Exit: b.Exit})
+	c := Check{Command: b.Command, Exit: -1, Part: b.Part, Why: b.Why, Own: true, Tests: b.Tests, inert: b.Inert, unrun: b.Unrun}
 	if b.Exit != nil {
 		c.Exit = *b.Exit
 	} else if c.Why == "" {
@@ -380,35 +359,34 @@ func (f *Fold) checked(b event.Checked) {
 	if c.OK = c.Exit == 0 && c.Why == ""; c.OK {
 		f.judge(&c, Tests{Ran: b.Tests, None: b.Untested, Wrapped: b.Wrapped})
 	}
-	f.put(c)
+	f.put(c, b.Exit != nil && !b.Unrun || b.Stopped || b.Took > 0)
 }
 
-func (f *Fold) put(c Check) {
-	f.checks = slices.DeleteFunc(slices.Clone(f.checks), func(o Check) bool { return o.Command == c.Command })
-	f.checks = append(f.checks, c)
+// put adds a check to those since the last change, in the place of an earlier run of it. A
+// check that was not started says nothing where an earlier run of it has an exit code.
+func (f *Fold) put(c Check, started bool) {
+	same := func(o Check) bool {
+		return o.Command == c.Command || command.Covers(o.Command, c.Command) && command.Covers(c.Command, o.Command)
+	}
+	if !started && slices.ContainsFunc(f.checks, func(o Check) bool { return same(o) && o.Exit >= 0 && !notFound(o.Exit) }) {
+		return
+	}
+	f.checks = append(slices.DeleteFunc(slices.Clone(f.checks), same), c)
 }
 
-// onlyChecks reports whether a line runs nothing but checks, and what only reads.
-func onlyChecks(line string) bool {
-	before, last, ok := command.LastCheck(line, "/")
-	return ok && !last.MayWrite() && !slices.ContainsFunc(before, func(c shellsyntax.Command) bool {
-		k, ok := command.CheckOf(c)
-		return (!ok || k.MayWrite()) && !command.ReadOnly(c)
-	})
-}
-
-func readOnly(line string) bool {
-	cmds, err := command.Parse(line, "/")
-	return err == nil && command.ReadOnly(cmds...)
-}
+// notFound reports whether an exit code is the shell's for a program that cannot be run.
+func notFound(exit int) bool { return exit == 126 || exit == 127 }
 
 // Report returns what is proven so far. A file that has its old content again
 // does not count as changed.
 func (f *Fold) Report() Report {
 	g := *f
 	g.checks = f.explained()
-	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.denials, Obeyed: f.obeyed}
+	r := Report{Checks: g.checks, Attempts: f.attempts, Changes: f.changes, Denials: f.undone(), Obeyed: f.obeyed}
 	for _, x := range f.files {
+		if !x.product || x.Before != "" {
+			x.Left = ""
+		}
 		if x.Before != x.After {
 			r.Files = append(r.Files, x)
 		}
@@ -416,6 +394,7 @@ func (f *Fold) Report() Report {
 	r.Git = slices.DeleteFunc(slices.Clone(f.git), func(g event.GitFile) bool { // named among the files
 		return slices.ContainsFunc(r.Files, func(x File) bool { return x.Path == g.Path })
 	})
-	r.Verified, r.Built, r.Unverified = g.verdict()
+	v := g.verdict()
+	r.Verified, r.Built, r.Unverified, r.about, r.part = v.decides, v.built, v.why, v.about, v.part
 	return r
 }

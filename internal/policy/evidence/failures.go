@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -28,7 +29,12 @@ func (x Failure) Open() bool { return !x.Before && x.Unrun == "" && (x.Compared 
 func (x Failure) Unsettled() bool { return !x.Compared && !x.Sure }
 
 // Key identifies a failure.
-func (x Failure) key() string { return x.Unit + "\x00" + x.Name + "\x00" + x.Digest }
+func (x Failure) key() string {
+	if strings.HasPrefix(x.Cause, "panic: ") {
+		x.Name = "" // a panic ends the whole package, in whichever test comes first
+	}
+	return x.Unit + "\x00" + x.Name + "\x00" + x.Digest
+}
 
 // Label names a failure for people.
 func (x Failure) Label() string {
@@ -78,19 +84,40 @@ func (f *Fold) explained() []Check {
 	return out
 }
 
-// outcome describes a check that ran, with what it shows.
-func (c Check) outcome() string {
-	s := fmt.Sprintf("%s, exit code %d", short(c.Command), c.Exit)
-	if c.Why != "" {
-		s = short(c.Command) + ": " + c.Why
+// outcomes describes how checks ended. What is the same for several is told once.
+func outcomes(cs []Check) (ends []string) {
+	names := map[string][]string{}
+	for _, c := range cs {
+		end := c.ended()
+		if names[end] == nil {
+			ends = append(ends, end)
+		}
+		names[end] = append(names[end], short(c.Command))
 	}
-	return s + c.details()
+	for i, end := range ends {
+		ends[i] = strings.Join(names[end], ", ") + end
+	}
+	return ends
+}
+
+// like reports whether a check of pawl's own did not pass in the same way as another.
+func (c Check) like(o Check) bool { return c.Own && !c.OK && c.ended() == o.ended() }
+
+// ended is how a check ended, to stand behind its name, with what it shows.
+func (c Check) ended() string {
+	if did, ok := strings.CutPrefix(c.Why, "it "); ok && c.unrun {
+		return " " + did + c.details()
+	} else if c.Why != "" {
+		return ": " + c.Why + c.details()
+	}
+	return fmt.Sprintf(", exit code %d", c.Exit) + c.details()
 }
 
 // details lists the failures of a check by what is known of them, and the tests that
-// passed.
+// passed. Those that the turn may have to do with have their names.
 func (c Check) details() string {
-	var fresh, failing, before, otherwise, hangs, hung []string
+	var fresh, failing, otherwise, hangs []string
+	var before, hung []Failure
 	unrun := map[string][]Failure{}
 	var whys []string
 	for _, x := range c.Failures {
@@ -101,9 +128,9 @@ func (c Check) details() string {
 			}
 			unrun[x.Unrun] = append(unrun[x.Unrun], x)
 		case x.Before && x.Hangs:
-			hung = append(hung, x.Label())
+			hung = append(hung, x)
 		case x.Before:
-			before = append(before, x.Label())
+			before = append(before, x)
 		case x.Hangs:
 			hangs = append(hangs, x.Label())
 		case x.Otherwise:
@@ -114,39 +141,52 @@ func (c Check) details() string {
 			failing = append(failing, x.Label())
 		}
 	}
-	s := list("newly failing", fresh) + list("failing", failing) + list("failing, and before in another way", otherwise) + list("still running", hangs) + list("failed as before", before) + list("still running as before", hung)
+	all := slices.Concat(list("newly failing", fresh), list("failing", failing), list("failing, and before in another way", otherwise), list("still running", hangs), counted("failed as before", before), counted("still running as before", hung))
 	for _, why := range whys {
-		if len(unrun[why]) > 3 {
-			s += fmt.Sprintf("; could not run: %s, %s", Counted(unrun[why]), why)
-			continue
-		}
-		var labels []string
-		for _, x := range unrun[why] {
-			labels = append(labels, x.Label())
-		}
-		s += list("could not run", labels) + ", " + why
+		all = append(all, counted("could not run", unrun[why])[0]+", "+why)
 	}
 	if len(c.Failures) > 0 && c.Tests > 0 {
-		s += fmt.Sprintf("; passed: %d %s", c.Tests, plural(c.Tests, "test"))
+		all = append(all, fmt.Sprintf("passed: %d %s", c.Tests, plural(c.Tests, "test")))
 	}
-	return s
+	if len(all) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(all, "; ")
 }
 
-// Counted says how many tests, and how many packages or files as a whole, some failures
+// counted names some failures if they are few, and else says how many there are.
+func counted(what string, xs []Failure) []string {
+	var labels []string
+	for _, x := range xs {
+		labels = append(labels, x.Label())
+	}
+	if labels = once(labels); len(labels) > most {
+		return []string{what + ": " + Counted(xs)}
+	}
+	return list(what, labels)
+}
+
+// Counted says how many tests, and how many packages and files as a whole, some failures
 // are.
 func Counted(xs []Failure) string {
-	tests := 0
+	kinds := []string{"test", "package", "file"}
+	counts := map[string]int{}
 	for _, x := range xs {
-		if x.Name != "" {
-			tests++
+		kind := kinds[0]
+		switch {
+		case x.Name != "":
+		case strings.Contains(path.Base(x.Unit), "."):
+			kind = kinds[2]
+		default:
+			kind = kinds[1]
 		}
+		counts[kind]++
 	}
 	var out []string
-	if tests > 0 {
-		out = append(out, fmt.Sprintf("%d %s", tests, plural(tests, "test")))
-	}
-	if n := len(xs) - tests; n > 0 {
-		out = append(out, fmt.Sprintf("%d %s or %s", n, plural(n, "package"), plural(n, "file")))
+	for _, kind := range kinds {
+		if n := counts[kind]; n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, plural(n, kind)))
+		}
 	}
 	return strings.Join(out, " and ")
 }
@@ -158,14 +198,27 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-// list names the first of some labels.
-func list(what string, labels []string) string {
-	const most = 3
+// most is how many names a list has.
+const most = 3
+
+// list names the first of some labels. It returns nothing if there is none.
+func list(what string, labels []string) []string {
+	labels = once(labels)
 	switch n := len(labels); {
 	case n == 0:
-		return ""
+		return nil
 	case n > most:
-		return fmt.Sprintf("; %s: %s and %d more", what, strings.Join(labels[:most], ", "), n-most)
+		return []string{fmt.Sprintf("%s: %s and %d more", what, strings.Join(labels[:most], ", "), n-most)}
 	}
-	return "; " + what + ": " + strings.Join(labels, ", ")
+	return []string{what + ": " + strings.Join(labels, ", ")}
+}
+
+// once drops what is there already: a package may fail for several reasons.
+func once(labels []string) (out []string) {
+	for _, l := range labels {
+		if !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
 }

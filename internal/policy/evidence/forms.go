@@ -217,11 +217,9 @@ func goNames(lines []string) counts {
 			}
 			continue
 		}
-		rest, ok := strings.CutPrefix(strings.TrimLeft(l, " "), "--- ")
-		if how, name, found := strings.Cut(rest, ": "); ok && found && (how == "PASS" || how == "SKIP") {
+		if m := goEnded().FindStringSubmatch(l); m != nil {
 			c.told = true
-			name, _, _ = strings.Cut(name, " (")
-			went[name] = how
+			went[m[2]] = m[1]
 		}
 		if strings.HasPrefix(l, "ok  \t") {
 			end()
@@ -231,7 +229,10 @@ func goNames(lines []string) counts {
 	return c
 }
 
-var pytestSummary = lazyregexp.New(`^(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
+// goEnded matches the end of a test, also behind what it printed without an end of line.
+var goEnded = lazyregexp.New(`--- (PASS|SKIP): (\S+)(?: \([\d.]+s\))?$`)
+
+var pytestSummary = lazyregexp.New(`^(?:\d+ (?:subtests )?[a-z]+(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?$`)
 
 // pytestLines reads the last line of each run.
 func pytestLines(lines []string) (c counts) {
@@ -244,7 +245,7 @@ func pytestLines(lines []string) (c counts) {
 			continue
 		}
 		c.told = true
-		fields := strings.Fields(strings.ReplaceAll(l, ",", ""))
+		fields := strings.Fields(strings.NewReplacer(",", "", "subtests ", "").Replace(l))
 		for i := 1; i < len(fields); i += 2 {
 			n, _ := strconv.Atoi(fields[i-1]) // the words after " in " are not counts
 			switch fields[i] {

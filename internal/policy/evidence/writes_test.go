@@ -32,7 +32,8 @@ func seen(bs []event.Body, untouched bool) []event.Body {
 func piped(bs []event.Body) []event.Body {
 	last := &bs[len(bs)-1]
 	done := (*last).(event.CallDone)
-	done.Check, _, _ = strings.Cut(done.Command, " |")
+	check, _, _ := strings.Cut(done.Command, " |")
+	done.Checks = []tool.Ended{{Command: check, Exit: *done.Exit}}
 	*last = done
 	return bs
 }

@@ -50,6 +50,8 @@ var readers = []reader{
 	// each edit.
 	{who: "Cursor", names: []string{".cursor"}, protected: true}, {who: "Gemini CLI", names: []string{".gemini"}, protected: true}, {who: "Codex", names: []string{".codex"}, protected: true},
 	{who: "opencode", names: []string{".opencode", "opencode.json", "opencode.jsonc"}, protected: true}, {who: "Windsurf", names: []string{".windsurf"}, protected: true}, {who: "aider", names: []string{".aider.conf.yml"}, protected: true},
+	// What they must not read.
+	{who: "Cursor", names: []string{".cursorignore"}, protected: true}, {who: "Gemini CLI", names: []string{".geminiignore", ".aiexclude"}, protected: true}, {who: "aider", names: []string{".aiderignore"}, protected: true}, {who: "Windsurf", names: []string{".codeiumignore"}, protected: true},
 	{who: "Qwen Code", names: []string{".qwen", "qwen.md"}}, {who: "Kiro", names: []string{".kiro"}}, {who: "Roo Code", names: []string{".roo", ".roomodes", ".roorules*"}}, {who: "Kilo Code", names: []string{".kilocode"}},
 	{who: "Cline", names: []string{".clinerules"}}, {who: "Amazon Q", names: []string{".amazonq"}}, {who: "Augment", names: []string{".augment"}}, {who: "Continue", names: []string{".continue"}}, {who: "Junie", names: []string{".junie"}},
 	{who: "Trae", names: []string{".trae"}}, {who: "Factory", names: []string{".factory"}}, {who: "Goose", names: []string{".goosehints"}}, {who: "Cursor", names: []string{".cursorrules"}}, {who: "Windsurf", names: []string{".windsurfrules"}},

@@ -23,10 +23,9 @@ const Why = "hint."
 
 // The numbers of SPEC 4.13.
 const (
-	exploring = 4    // replies in a row with exploratory calls only: calls side by side are one step
-	searching = 3    // searches in a row that found nothing
-	slicing   = 3    // slices of one file
-	oneRead   = 1200 // lines that one read can show: larger files need slices
+	exploring = 4 // replies in a row with exploratory calls only: calls side by side are one step
+	searching = 3 // searches in a row that found nothing
+	slicing   = 3 // slices of one file
 )
 
 // table lists all hints, one a line. To add one, add a line here and what it needs
@@ -42,7 +41,7 @@ func table() []hint {
 // hint returns its text if it applies.
 type hint struct {
 	kind string
-	text func(*Fold) string
+	text func(*Fold, int) string
 }
 
 // Fold is the state of a turn that the hints need. The zero value is ready.
@@ -55,11 +54,13 @@ type Fold struct {
 	explored      bool            // the latest reply counts in it already
 	emptySearches int             // searches in a row that found nothing
 	slicesRead    map[string][]lines
+	reads         int    // the calls that read
 	latest        string // the file that was read last in a slice
 }
 
-// lines is a range that was read; to 0 is up to the end.
-type lines struct{ from, to int }
+// lines is a range that was read, the bytes that it took, and by which of the reads; to 0
+// is up to the end.
+type lines struct{ from, to, bytes, read int }
 
 // Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
@@ -94,14 +95,15 @@ func (f *Fold) Apply(e event.Event) {
 	}
 }
 
-// Due lists the hints that are due now; the caller records them.
-func (f *Fold) Due() []event.Noted {
+// Due lists the hints that are due now, where a result holds room bytes; the caller
+// records them.
+func (f *Fold) Due(room int) []event.Noted {
 	var out []event.Noted
 	for _, h := range table() {
 		if f.given[h.kind] {
 			continue
 		}
-		if text := h.text(f); text != "" {
+		if text := h.text(f, room); text != "" {
 			out = append(out, event.Noted{Why: event.NotedWhy(Why + h.kind), Text: "[Hint: " + text + "]"})
 		}
 	}
@@ -125,7 +127,7 @@ func (f *Fold) done(c llm.Call, d event.CallDone) {
 		f.emptySearches++
 	}
 	if d.Does == tool.Read && d.Outcome == event.OK {
-		f.read(c)
+		f.read(c, len(d.Result.Text))
 	}
 }
 
@@ -148,7 +150,7 @@ func searched(d event.CallDone) (found, is bool) {
 	return false, false
 }
 
-func (f *Fold) read(c llm.Call) {
+func (f *Fold) read(c llm.Call, bytes int) {
 	var in struct {
 		Files []struct {
 			Path     string
@@ -158,14 +160,15 @@ func (f *Fold) read(c llm.Call) {
 	if json.Unmarshal(c.Args, &in) != nil {
 		return
 	}
+	f.reads++
 	for _, x := range in.Files {
 		p := path.Clean(x.Path)
 		if x.From <= 1 && x.To <= 0 {
 			delete(f.slicesRead, p) // all of it
 			continue
 		}
-		l := lines{max(x.From, 1), x.To}
-		if slices.Contains(f.slicesRead[p], l) {
+		l := lines{max(x.From, 1), x.To, bytes / len(in.Files), f.reads}
+		if slices.ContainsFunc(f.slicesRead[p], func(o lines) bool { return o.from == l.from && o.to == l.to }) {
 			continue // policy/progress handles repetition
 		}
 		if f.slicesRead == nil {
@@ -175,33 +178,36 @@ func (f *Fold) read(c llm.Call) {
 	}
 }
 
-func (f *Fold) explore() string {
+func (f *Fold) explore(int) string {
 	if !f.agent || f.exploreStreak < exploring {
 		return ""
 	}
 	return fmt.Sprintf("%d steps in a row only explored. The agent tool explores in a context of its own and gives back only what it found.", f.exploreStreak)
 }
 
-func (f *Fold) search() string {
+func (f *Fold) search(int) string {
 	if f.emptySearches < searching {
 		return ""
 	}
 	return fmt.Sprintf("%d searches in a row found nothing. Search for less, ignore case, take a wider path, or see with ls what is there.", f.emptySearches)
 }
 
-func (f *Fold) slices() string {
+func (f *Fold) slices(room int) string {
 	ps := f.slicesRead[f.latest]
 	if len(ps) < slicing {
 		return ""
 	}
-	from, to, read := ps[0].from, 0, 0
+	reads := map[int]bool{} // several slices in one call were chosen at once
+	from, to, read, bytes := ps[0].from, 0, 0, 0
 	for _, l := range ps {
+		reads[l.read] = true
 		if l.to <= 0 {
 			return "" // its length is not known
 		}
 		from, to, read = min(from, l.from), max(to, l.to), read+l.to-l.from+1
+		bytes += l.bytes
 	}
-	if to-from >= oneRead || read*2 <= to-from { // or most of it was not wanted
+	if len(reads) < slicing || read*2 <= to-from || bytes*(to-from)/read > room { // most of it was not wanted, or a result holds less
 		return ""
 	}
 	name := strings.Map(func(r rune) rune {
@@ -210,5 +216,5 @@ func (f *Fold) slices() string {
 		}
 		return r
 	}, f.latest)
-	return fmt.Sprintf("%s was read in %d slices. One read of its lines %d to %d shows all of it.", name[:min(len(name), 300)], len(ps), from, to)
+	return fmt.Sprintf("%s was read in slices by %d calls. One read of its lines %d to %d shows all of it.", name[:min(len(name), 300)], len(reads), from, to)
 }

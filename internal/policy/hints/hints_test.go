@@ -45,11 +45,11 @@ func (x *turn) call(tool, args string, d event.CallDone) string {
 		{Kind: llm.CallPart, Call: &llm.Call{ID: id, Name: tool, Args: json.RawMessage(args)}},
 	}}}}, d)
 	var said []string
-	for _, n := range x.f.Due() {
+	for _, n := range x.f.Due(24_000) {
 		said = append(said, n.Text)
 		x.apply(n)
 	}
-	if len(x.f.Due()) > 0 {
+	if len(x.f.Due(24_000)) > 0 {
 		x.t.Error("a hint is due again though it was told")
 	}
 	return strings.Join(said, "\n")
@@ -67,7 +67,7 @@ func TestExploreSideBySide(t *testing.T) {
 		for i := range 5 {
 			x.apply(event.CallDone{ID: fmt.Sprint(i), Tool: "read", Outcome: event.OK})
 		}
-		due := x.f.Due()
+		due := x.f.Due(24_000)
 		if want := step == 4; (len(due) == 1) != want || want && !strings.Contains(due[0].Text, "4 steps in a row") {
 			t.Errorf("step %d: %v", step, due)
 		}
@@ -134,21 +134,26 @@ func TestSearch(t *testing.T) {
 // read would not do, or where the slices are the same.
 func TestSlices(t *testing.T) {
 	slice := func(x *turn, path string, from, to int) string {
-		return x.call("read", fmt.Sprintf(`{"files":[{"path":%q,"from":%d,"to":%d}]}`, path, from, to), event.CallDone{})
+		return x.call("read", fmt.Sprintf(`{"files":[{"path":%q,"from":%d,"to":%d}]}`, path, from, to), event.CallDone{Result: llm.Result{Text: strings.Repeat("x", (to-from+1)*20)}})
 	}
 	x := begin(t)
 	slice(x, "a.go", 1, 50)
 	slice(x, "./a.go", 50, 90)
 	slice(x, "a.go", 50, 90)
-	if got := slice(x, "a.go", 200, 240); !strings.Contains(got, "a.go was read in 3 slices") || !strings.Contains(got, "lines 1 to 240") {
+	if got := slice(x, "a.go", 200, 240); !strings.Contains(got, "a.go was read in slices by 3 calls") || !strings.Contains(got, "lines 1 to 240") {
 		t.Errorf("%q", got)
 	}
 	for name, between := range map[string]func(*turn){
 		"changed":   func(x *turn) { x.apply(event.FileChanged{Path: "a.go"}) },
 		"compacted": func(x *turn) { x.apply(event.Compacted{}) },
-		"whole":     func(x *turn) { x.call("read", `{"files":[{"path":"a.go"}]}`, event.CallDone{}) },
-		"far":       func(x *turn) { slice(x, "a.go", 5000, 5100) },
-		"apart":     func(x *turn) { slice(x, "a.go", 700, 750) },
+		"at once": func(x *turn) {
+			x.apply(event.FileChanged{Path: "a.go"})
+			x.call("read", `{"files":[{"path":"a.go","from":1,"to":50},{"path":"a.go","from":50,"to":90},{"path":"a.go","from":80,"to":99}]}`, event.CallDone{Result: llm.Result{Text: "x"}})
+		},
+		"whole":    func(x *turn) { x.call("read", `{"files":[{"path":"a.go"}]}`, event.CallDone{}) },
+		"far":      func(x *turn) { slice(x, "a.go", 5000, 5100) },
+		"too long": func(x *turn) { slice(x, "a.go", 120, 1300) },
+		"apart":    func(x *turn) { slice(x, "a.go", 700, 750) },
 		"failed": func(x *turn) {
 			x.call("read", `{"files":[{"path":"a.go","from":9,"to":10}]}`, event.CallDone{Outcome: event.Failed})
 			x.apply(event.FileChanged{Path: "a.go"})

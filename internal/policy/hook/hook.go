@@ -98,7 +98,7 @@ func Read(e Event, r Ran) Answer {
 	case r.Exit == 2 && e.blocks():
 		return Answer{Verdict: permission.Deny, Reason: words(string(r.Err), "the hook denied it")}
 	case r.Exit != 0:
-		return broken(e, r, fmt.Sprintf("it ended with exit code %d: %s", r.Exit, words(string(r.Err), "no words")))
+		return broken(e, r, fmt.Sprintf("it ended with exit code %d: %s", r.Exit, words(string(r.Err), "no output")))
 	case r.Cut || len(r.Out) > maxOut:
 		return broken(e, r, "its answer is too long")
 	}

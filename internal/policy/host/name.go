@@ -101,7 +101,7 @@ func ParseGrant(s string) (Grant, error) {
 	}
 	g.name = name
 	if _, err := netip.ParseAddr(name); err == nil && g.all {
-		return g, fmt.Errorf("%q is not a host: an address has no hosts below it", s)
+		return g, fmt.Errorf("%q is not a host: an address has no subdomains", s)
 	}
 	return g, nil
 }

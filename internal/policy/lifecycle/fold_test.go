@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
@@ -82,9 +83,7 @@ func TestWhatSessionsRecord(t *testing.T) {
 				t.Fatalf("an event is stored and the session %s", f.storage.State())
 			}
 		}
-		if err := pairsAllowed(lifecycle.ActivityTable(), f.activity.Path()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pairsAllowed(lifecycle.ActivityTable(), f.activity.Path()))
 	}
 	// What was made up is worth something only if it goes everywhere.
 	if n, m := len(taken["agent"]), len(taken["activity"]); n < 10 || m < 33 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
@@ -126,9 +127,7 @@ func TestVerbs(t *testing.T) {
 		for verb, v := range verbs {
 			var a lifecycle.Agent
 			for _, w := range way {
-				if err := verbs[w].do(&a, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, verbs[w].do(&a, nil))
 			}
 			if a.State() != at {
 				t.Fatalf("%v leads to %s, want %s", way, a.State(), at)

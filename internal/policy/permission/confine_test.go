@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -12,9 +13,7 @@ import (
 func confinedPolicy(t *testing.T, m Mode, sb Sandbox, allow, ask, deny []string) *Policy {
 	t.Helper()
 	p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Spill: "/home/u/.state/spill", State: "/home/u/.state", Sandbox: sb})
-	if err := p.Add(User, allow, ask, deny); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(User, allow, ask, deny))
 	return p
 }
 
@@ -143,9 +142,7 @@ func TestUnheld(t *testing.T) {
 			if d := p.Decide(line("npm test")); d.Verdict != Ask {
 				t.Errorf("%+v %s: a check that was redefined: %+v", sb, m, d)
 			}
-			if err := p.Add(User, []string{"bash(npm test *)"}, nil, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Add(User, []string{"bash(npm test *)"}, nil, nil))
 			if d := p.Decide(line("npm test")); d.Verdict != Allow {
 				t.Errorf("%+v %s, with a rule: %+v", sb, m, d)
 			}
@@ -198,9 +195,7 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 		t.Errorf("with the sandbox switched off: %+v", d)
 	}
 	p = New(Config{Mode: Ask4All, Root: "/home/u", Home: "/home/u"})
-	if err := p.Add(User, []string{"bash(ls *)"}, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(User, []string{"bash(ls *)"}, nil, nil))
 	if d := p.Decide(line("ls -l")); d.Verdict != Allow {
 		t.Errorf("with a rule: %+v", d)
 	}

@@ -160,7 +160,7 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 		return []unit{{kind: toolUnit, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
 	}
 	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
-		u := unit{kind: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: c.Tool + " may change something"}
+		u := unit{kind: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: "it may change something"}
 		out = append(out, u)
 	}
 	for i := range out {

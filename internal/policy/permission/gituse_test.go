@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -49,18 +50,13 @@ func TestWhatGitRunsAsks(t *testing.T) {
 			if !shell {
 				return Call{Tool: "write", Family: tool.EditFamily, Footprint: tool.Footprint{Writes: []tool.Span{{Path: c.what}}, Git: git}}
 			}
-			cmds, err := command.ParseWith(line, shellsyntax.Options{Dir: "/w", Home: "/home/u"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cmds := must.Get(command.ParseWith(line, shellsyntax.Options{Dir: "/w", Home: "/home/u"}))(t)
 			return Call{Tool: "bash", Family: tool.CommandFamily, Footprint: tool.Footprint{Shell: line, Commands: cmds, Unknown: true, Git: git}}
 		}()
 		policy := func(m Mode, allow string) *Policy {
 			p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: whole})
 			if allow != "" {
-				if err := p.Add(User, []string{allow}, nil, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Add(User, []string{allow}, nil, nil))
 			}
 			return p
 		}

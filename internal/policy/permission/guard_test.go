@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -12,9 +13,7 @@ func guarded(t *testing.T, cfg Config, deny ...string) *Policy {
 	t.Helper()
 	cfg.Root, cfg.Home = "/w", "/home/me"
 	p := New(cfg)
-	if err := p.Add(User, nil, nil, deny); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(User, nil, nil, deny))
 	return p
 }
 

@@ -38,11 +38,11 @@ func (o Opening) String() string {
 	case process.ActRead:
 		return "read " + o.Opens
 	case process.ActChange:
-		return "change files here"
+		return "change or delete files here"
 	case process.ActLose:
-		return "remove or replace " + o.Opens + " and the like, of which no copy can be kept"
+		return "remove or replace " + o.Opens + " and files like it, without a copy for undo"
 	}
-	return "change files in " + o.Opens
+	return "change or delete files in " + o.Opens
 }
 
 // Flag is what a headless run would need on its command line, "" if no flag allows it.
@@ -191,7 +191,7 @@ func (p *Policy) mayOpen(file string) bool {
 	switch {
 	case p.usedByGit(file),
 		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
-		p.gitControl(file), p.keyFile(file), secrets.LooksSecret(file), protected(file) != "",
+		gitControl(file), p.keyFile(file), secrets.LooksSecret(file), protected(file) != "",
 		slices.Contains(strings.Split(fold2(file), "/"), ".git"),
 		p.cfg.State != "" && (under(file, p.cfg.State) || under(p.cfg.State, file)),
 		p.cfg.Root != "" && under(p.cfg.Root, file),

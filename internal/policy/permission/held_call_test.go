@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -116,9 +117,7 @@ func TestScratchIsFree(t *testing.T) {
 		p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: sb, Scratch: func(path string, write bool) bool {
 			return path == "/tmp/mine" || strings.HasPrefix(path, "/tmp/mine/") || write && strings.HasPrefix(path, "/tmp/new")
 		}})
-		if err := p.Add(User, nil, nil, []string{"edit(/tmp/new-denied)"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(User, nil, nil, []string{"edit(/tmp/new-denied)"}))
 		free, asked := Allow, Ask
 		if m == Plan {
 			free, asked = Deny, Deny

@@ -3,6 +3,7 @@ package permission
 import (
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -39,9 +40,7 @@ func TestAskWinsATie(t *testing.T) {
 					add[0], add[1] = add[1], add[0]
 				}
 				for _, f := range add {
-					if err := f(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, f())
 				}
 				if d := p.Decide(bash(c.line)); d.Verdict != Ask || d.By != "rule" || d.Rule != c.ask {
 					t.Errorf("%s against %s of %s: %s %s", c.allow, c.ask, from, d.Verdict, d.Reason)

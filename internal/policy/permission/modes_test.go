@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -96,9 +97,7 @@ func TestChangesOfACommand(t *testing.T) {
 		if d.Changes == "" {
 			continue
 		}
-		if err := p.Add(Granted, strings.Split(d.Changes, ", "), nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(Granted, strings.Split(d.Changes, ", "), nil, nil))
 		if d := p.Decide(line(c.line)); d.Verdict != Allow || d.Confine.Asks {
 			t.Errorf("%s after the grant: %s, %+v", c.line, d.Verdict, d.Confine)
 		}

@@ -5,16 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
 // suite reads a table of testdata: "key | command" in each line.
 func suite(t *testing.T, file string) (keys, lines []string) {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/" + file))(t)
 	for row := range strings.SplitSeq(string(raw), "\n") {
 		if row == "" || row[0] == '#' {
 			continue
@@ -68,10 +66,7 @@ func allowedAsNamed(t *testing.T, line string, mode Mode, d Decision) {
 	}
 	if d.Flag != "" {
 		// The flag as a shell would read it.
-		cmds, err := command.Parse("pawl "+d.Flag, "/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		cmds := must.Get(command.Parse("pawl "+d.Flag, "/"))(t)
 		for i, w := range cmds[0].Words {
 			if w.Text == "--allow" {
 				rules = append(rules, cmds[0].Words[i+1].Text)

@@ -64,7 +64,7 @@ func TestPathRulesAsk(t *testing.T) {
 	if v != Ask || o.String() != "read secret/**" || o.Flag() != "" {
 		t.Errorf("%s, %s, flag %q", v, o, o.Flag())
 	}
-	if o, v = p.Held(process.Refusal{Act: process.ActWrite, What: "/w/secret/x", Rule: "edit(secret/**)"}, nil); v != Ask || o.String() != "change files in secret/**" {
+	if o, v = p.Held(process.Refusal{Act: process.ActWrite, What: "/w/secret/x", Rule: "edit(secret/**)"}, nil); v != Ask || o.String() != "change or delete files in secret/**" {
 		t.Errorf("%s, %s", v, o)
 	}
 	p = confinedPolicy(t, Auto, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, []string{"read(/data/**)"}, nil)

@@ -62,7 +62,7 @@ func simple(s string) string {
 
 // gitControl reports whether writing a path would change what git runs: hooks
 // and configuration, of the repository, its modules and the user.
-func (p *Policy) gitControl(abs string) bool {
+func gitControl(abs string) bool {
 	f := fold2(abs)
 	parts := strings.Split(f, "/")
 	for i, c := range parts {

@@ -82,3 +82,18 @@ func TestReadable(t *testing.T) {
 		t.Errorf("the toolchains were looked for %d times without a path that needs it", found)
 	}
 }
+
+// SPEC 4.15: a file outside of the workspace that looks like it holds secrets is asked about
+// each time.
+func TestSecretsAreNotAllowedAlways(t *testing.T) {
+	p := New(Config{Mode: AcceptEdits, Root: "/w", Home: "/home/u"})
+	for _, path := range []string{"/srv/other/.env", "/srv/other/secrets.yaml", "/srv/other/credentials.json"} {
+		d := p.Decide(Call{Tool: "read", Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}}})
+		if d.Verdict != Ask || d.CanAlways {
+			t.Errorf("%s: %+v", path, d)
+		}
+	}
+	if d := p.Decide(Call{Tool: "read", Footprint: tool.Footprint{Reads: []tool.Span{{Path: "/srv/other/x.txt"}}}}); d.Verdict != Ask || !d.CanAlways {
+		t.Errorf("another file: %+v", d)
+	}
+}

@@ -36,7 +36,7 @@ func (p *Policy) refuse(c Call, cmds []shellsyntax.Command) (Decision, bool) {
 		}
 		switch {
 		case l.Maybe:
-		case l.Write && p.gitControl(l.Path):
+		case l.Write && gitControl(l.Path):
 			return refusal("it writes " + p.shown(l.Path) + ", which decides what git runs")
 		case p.keyFile(l.Path) && !(l.Write && p.inside(l.Path)):
 			return refusal("it " + does + p.shown(l.Path) + ", a file of keys")
@@ -183,7 +183,7 @@ func (p *Policy) refuseFiles(c shellsyntax.Command) string {
 			switch {
 			case p.keyFile(abs) || p.keyFile(path.Dir(abs)) && path.Base(abs) == "*":
 				return "it reads " + shorten(w.Text) + ", a file of keys"
-			case writes && p.gitControl(abs):
+			case writes && gitControl(abs):
 				return "it writes " + p.shown(abs) + ", which decides what git runs"
 			}
 		}

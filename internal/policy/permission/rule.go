@@ -159,6 +159,8 @@ func newRule(list List, from Source, of, pattern, text string) (Rule, error) {
 		if r.words[0] == "*" && list == Allows { // a guard may be about any program
 			return Rule{}, ruleError(text, "the program's name comes first")
 		}
+	case of == tool.EditFamily && list == Allows && gitControl(pattern):
+		return Rule{}, ruleError(text, "pawl never writes what decides which programs git runs: do it yourself")
 	case of == network:
 		if _, err := host.ParseGrant(pattern); err != nil {
 			return Rule{}, ruleError(text, err.Error())

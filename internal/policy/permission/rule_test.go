@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -206,7 +207,7 @@ func TestTools(t *testing.T) {
 		{"edit", file("edit", []string{"a.go"}, nil), "?daaa", nil, nil},
 		{"edit outside", file("edit", []string{"/tmp/a"}, nil), "?d??a", nil, nil},
 		{"edit AGENTS.md", file("edit", []string{"AGENTS.md"}, nil), "?d???", []string{"edit"}, nil},
-		{"edit a hook", file("write", []string{".git/hooks/pre-commit"}, nil), "ddddd", []string{"edit(.git/hooks/pre-commit)"}, nil},
+		{"edit a hook", file("write", []string{".git/hooks/pre-commit"}, nil), "ddddd", []string{"edit(.git/**)"}, nil},
 		{"edit allowed", file("multi_edit", []string{"src/a", "src/b"}, nil), "adaaa", []string{"edit(src/**)"}, nil},
 		{"edit partly allowed", file("multi_edit", []string{"src/a", "b"}, nil), "?daaa", []string{"edit(src/**)"}, nil},
 		{"edit denied", file("apply_patch", []string{"src/a", "b"}, nil), "ddddd", []string{"edit"}, []string{"edit(src/**)"}},
@@ -371,7 +372,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestRuleErrors(t *testing.T) {
-	for _, s := range []string{"", "()", "bash(", "bash()", "bash(x", "(x)", "ba sh(", "bash('x)", "bash(* x)", "web_fetch(http://x)", "edi*", "a(b)c"} {
+	for _, s := range []string{"", "()", "bash(", "bash()", "bash(x", "(x)", "ba sh(", "bash('x)", "bash(* x)", "web_fetch(http://x)", "edi*", "a(b)c", "edit(.git/hooks/pre-commit)", "Write(sub/.GIT/config)"} {
 		p := New(Config{Mode: Ask4All, Root: root})
 		err := p.Add(User, []string{s}, nil, nil)
 		if !errors.Is(err, ErrRule) {
@@ -424,9 +425,7 @@ func TestRulesNeverWiden(t *testing.T) {
 			rt.Fatalf("%s: a deny rule made %v into %v", line, before, after)
 		}
 		project := policy(t, mode, User, allow, ask, deny)
-		if err := project.Add(Project, rulesGen("pa", rt), rulesGen("pk", rt), rulesGen("pd", rt)); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, project.Add(Project, rulesGen("pa", rt), rulesGen("pk", rt), rulesGen("pd", rt)))
 		if after := project.Decide(bash(line)).Verdict; after > before {
 			rt.Fatalf("%s: a project's rule made %v into %v", line, before, after)
 		}

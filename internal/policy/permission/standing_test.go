@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -69,9 +70,7 @@ func TestRulesAreBoundToContent(t *testing.T) {
 				} else {
 					err = p.Add(Flag, []string{r}, nil, nil)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 			}
 			for _, q := range []*Policy{p, p.Child(false)} {
 				d := q.Decide(Call{Tool: "bash", Family: tool.CommandFamily, Footprint: tool.Footprint{Shell: c.line, Unconfined: c.out}})

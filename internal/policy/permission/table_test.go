@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -15,9 +16,7 @@ const (
 func policy(t *testing.T, mode Mode, from Source, allow, ask, deny []string) *Policy {
 	t.Helper()
 	p := New(Config{Mode: mode, Root: root, Home: home, Spill: "/home/me/.local/state/pawl/spill", State: "/home/me/.local/state/pawl", Sandbox: Sandbox{Off: true}})
-	if err := p.Add(from, allow, ask, deny); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(from, allow, ask, deny))
 	return p
 }
 

@@ -14,7 +14,6 @@ type Planning struct {
 	told     bool // the model was told of plan mode, and not of its end
 }
 
-// Apply implements event.Fold.
 func (p *Planning) Apply(e event.Event) {
 	p.Proposal.Apply(e)
 	switch b := e.Body.(type) {

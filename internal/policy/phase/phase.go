@@ -97,7 +97,7 @@ func (p *List) Check(n int, expected time.Duration) error {
 	case n < 1:
 		return fmt.Errorf("there is no phase %d: phases count from 1", n)
 	case expected < 0:
-		return fmt.Errorf("phase %d cannot be expected to take %v", n, expected)
+		return fmt.Errorf("phase %d: %v is not a valid time", n, expected)
 	case p.open != nil && p.open.Number == n:
 		return fmt.Errorf("phase %d is open already", n)
 	case p.open != nil && p.open.Number > n:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -18,9 +19,7 @@ func TestPhases(t *testing.T) {
 	p.Expect(3)
 	p.Complete(true, at(0)) // none is open
 	for i := 1; i <= 3; i++ {
-		if err := p.Start(i, "part", at(10*i), time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Start(i, "part", at(10*i), time.Second))
 		p.Changed("a.go")
 		p.Changed("a.go")
 		p.TestPassed()
@@ -49,9 +48,7 @@ func TestPhaseRefused(t *testing.T) {
 	t.Parallel()
 	var p List
 	for _, n := range []int{1, 2, 5} {
-		if err := p.Start(n, "x", at(n), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Start(n, "x", at(n), 0))
 	}
 	before := p.Totals(at(9))
 	for _, c := range []struct {

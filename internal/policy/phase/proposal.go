@@ -16,7 +16,6 @@ type Proposal struct {
 	Undecided bool
 }
 
-// Apply implements event.Fold.
 func (p *Proposal) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.PlanWritten:

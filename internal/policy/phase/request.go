@@ -84,7 +84,7 @@ func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string,
 		}
 	}
 	if b.Text == "" {
-		return refuse("say what the phase is: nothing is planned that could be the next one")
+		return refuse("name the phase: the plan has no next one")
 	}
 	if err := f.Check(b.Number, b.Expected); err != nil {
 		return refuse("%v", err)

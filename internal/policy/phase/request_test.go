@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -26,10 +27,10 @@ func TestWishes(t *testing.T) {
 	}{
 		"open the first":             {nil, nil, Request{Text: " a\nb "}, event.Phased{Number: 1, Text: "a b", By: "person"}, "begins phase 1: a b]", ""},
 		"open by number":             {[]event.Body{one}, nil, Request{Number: 3, Text: "x"}, event.Phased{Number: 3, Text: "x", By: "person"}, "begins phase 3", ""},
-		"the next without a plan":    {[]event.Body{one}, nil, Request{}, event.Phased{}, "", "say what the phase is"},
+		"the next without a plan":    {[]event.Body{one}, nil, Request{}, event.Phased{}, "", "name the phase"},
 		"the next of the file":       {[]event.Body{planned}, nil, Request{}, event.Phased{Number: 2, Text: "mend", Expected: time.Minute, By: "person"}, "begins phase 2: mend", ""},
 		"of the model's own plan":    {nil, items, Request{Number: 1}, event.Phased{Number: 1, Text: "the next", By: "person"}, "the next", ""},
-		"another than the model's":   {nil, items, Request{Number: 5}, event.Phased{}, "", "say what the phase is"},
+		"another than the model's":   {nil, items, Request{Number: 5}, event.Phased{}, "", "name the phase"},
 		"close":                      {[]event.Body{one}, nil, Request{Close: true}, event.Phased{By: "person"}, "phase 1 is done: one]", ""},
 		"give up":                    {[]event.Body{one}, nil, Request{Close: true, Failed: true}, event.Phased{Failed: true, By: "person"}, "given up", ""},
 		"close what is not open":     {nil, nil, Request{Close: true}, event.Phased{}, "", "no phase is open"},
@@ -66,9 +67,6 @@ func TestWishes(t *testing.T) {
 
 func show(t *testing.T, b event.Body) string {
 	t.Helper()
-	raw, err := event.Encode(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(event.Encode(b))(t)
 	return string(raw)
 }

@@ -5,50 +5,28 @@ import "fmt"
 // Config is the configuration of the rules. The first six keys are those of the
 // source document, under its names; Defaults replaces zeros.
 type Config struct {
-	// Enable switches the rules on; statistics and phases are always recorded.
-	Enable bool `json:"enable"`
-	// StuckThreshold is how many repetitions, in a row or since progress, warn:
-	// of the same error on the same target, the same tool with the same error,
-	// an identical call, a message. 3.
-	StuckThreshold int `json:"stuck_threshold"`
-	// OscillationWindow is how many contents of a file must alternate. 4.
-	OscillationWindow int `json:"oscillation_window"`
-	// ProgressCheckInterval is the number of calls between two OnProgress. 10.
-	ProgressCheckInterval int `json:"progress_check_interval"`
-	// MaxRecentActions and MaxRecentErrors are the numbers of kept entries. 20, 10.
-	MaxRecentActions int `json:"max_recent_actions"`
-	MaxRecentErrors  int `json:"max_recent_errors"`
+	Enable                bool `json:"enable" jsonschema:"find runs that go in circles"`
+	StuckThreshold        int  `json:"stuck_threshold" jsonschema:"repetitions that warn"`
+	OscillationWindow     int  `json:"oscillation_window" jsonschema:"contents of a file that alternate before a warning"`
+	ProgressCheckInterval int  `json:"progress_check_interval" jsonschema:"calls between two lines of progress"`
+	MaxRecentActions      int  `json:"max_recent_actions" jsonschema:"calls that a report names at most"`
+	MaxRecentErrors       int  `json:"max_recent_errors" jsonschema:"errors that a report names at most"`
 
-	// Off names rules that are switched off.
-	Off []string `json:"off,omitempty"`
-	// HaltIdentical is how many identical calls in a row halt. 5.
-	HaltIdentical int `json:"halt_identical"`
-	// CycleMax is the longest cycle that is detected; CycleRounds is after how
-	// many rounds it halts. 8, 3.
-	CycleMax    int `json:"cycle_max"`
-	CycleRounds int `json:"cycle_rounds"`
-	// StaleWarn and StaleHalt are the staleness that warns and halts. 12, 20.
-	StaleWarn int `json:"stale_warn"`
-	StaleHalt int `json:"stale_halt"`
-	// SterileThird and SterileHalf are how many calls in a row halt if at most
-	// a third, or half, of their results differ. 9, 14.
-	SterileThird int `json:"sterile_third"`
-	SterileHalf  int `json:"sterile_half"`
-	// HaltFailing is how often a call may fail in the same way, with nothing changed
-	// that it could depend on, before it halts. 8.
-	HaltFailing int `json:"halt_failing"`
-	// FailureEdits is after how many changes the same failure warns. 3.
-	FailureEdits int `json:"failure_edits"`
-	// FailedEditsWarn and FailedEditsHalt are how many failures of the edits of
-	// one file with one error, since content last changed, warn and halt. 5, 8.
-	FailedEditsWarn int `json:"failed_edits_warn"`
-	FailedEditsHalt int `json:"failed_edits_halt"`
-	// HaltWaits is how many reads in a row of something that does not change halt. 40.
-	HaltWaits int `json:"halt_waits"`
-	// Thoughts is how many thoughts in a row are ignored. 4.
-	Thoughts int `json:"thoughts"`
-	// Compactions is how many compactions without progress count as a loop. 3.
-	Compactions int `json:"compactions"`
+	Off             []string `json:"off,omitempty" jsonschema:"rules that are switched off (doc/progress.md)"`
+	HaltIdentical   int      `json:"halt_identical" jsonschema:"the same call and result in a row that end the run"`
+	CycleMax        int      `json:"cycle_max" jsonschema:"calls of the longest cycle that is found"`
+	CycleRounds     int      `json:"cycle_rounds" jsonschema:"rounds of a cycle that end the run"`
+	StaleWarn       int      `json:"stale_warn" jsonschema:"points without new content that warn"`
+	StaleHalt       int      `json:"stale_halt" jsonschema:"points without new content that end the run"`
+	SterileThird    int      `json:"sterile_third" jsonschema:"calls with at most a third of different results that end the run"`
+	SterileHalf     int      `json:"sterile_half" jsonschema:"calls with at most half of different results that end the run"`
+	HaltFailing     int      `json:"halt_failing" jsonschema:"failures of one call in the same way that end the run"`
+	FailureEdits    int      `json:"failure_edits" jsonschema:"changes after which the same test failure warns"`
+	FailedEditsWarn int      `json:"failed_edits_warn" jsonschema:"failed edits of one file that warn"`
+	FailedEditsHalt int      `json:"failed_edits_halt" jsonschema:"failed edits of one file that end the run"`
+	HaltWaits       int      `json:"halt_waits" jsonschema:"checks of something that does not change that end the run"`
+	Thoughts        int      `json:"thoughts" jsonschema:"texts without a call that are ignored"`
+	Compactions     int      `json:"compactions" jsonschema:"compactions without progress that end the run"`
 }
 
 // Default returns the configuration that doc/progress.md documents.

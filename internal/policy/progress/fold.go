@@ -44,6 +44,7 @@ type openCall struct {
 	before  []File
 	changed []string
 	blocked bool
+	shown   bool             // it showed lines of files
 	found   *event.Diagnosed // what language servers say of it
 }
 
@@ -81,6 +82,9 @@ func (f *Fold) Apply(e event.Event) {
 			a.blocked = true
 		}
 	case event.FileSeen:
+		if a := f.open[b.Call]; a != nil {
+			a.shown = true
+		}
 		for _, s := range b.Spans {
 			if !s.Dir {
 				f.path(s.Path)
@@ -201,7 +205,7 @@ func (f *Fold) done(b event.CallDone) {
 	s := Step{
 		Tool: a.tool, Kind: a.c.kind, Target: a.c.target, Args: a.c.args, OK: ok, Tested: ranTests(b),
 		Verb: a.c.verb, Subject: a.c.subject, Pending: ok && normalize.Pending(text),
-		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.message, Blocked: a.blocked,
+		Exact: normalize.Digest(text), Len: len(text), Files: a.files, Before: a.before, Message: f.message, Blocked: a.blocked, Shown: a.shown,
 	}
 	f.message = ""
 	if ok && len(a.files) == 0 && Echoes(a.c.command, text) {

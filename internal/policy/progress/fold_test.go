@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -365,13 +366,8 @@ func TestReplay(t *testing.T) {
 	})
 	again := NewFold(Default())
 	for _, e := range l.log {
-		raw, err := event.Encode(e.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e.Body, err = event.Decode(e.Body.Kind(), event.VersionOf(e.Body), raw); err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(event.Encode(e.Body))(t)
+		e.Body = must.Get(event.Decode(e.Body.Kind(), event.VersionOf(e.Body), raw))(t)
 		again.Apply(e)
 	}
 	if d := again.Next(); d.Action != Nothing {

@@ -14,6 +14,7 @@ type Pace struct {
 	calls int
 	fails int
 	since int // calls since there was something new
+	open  int // of a reply that is not judged yet: see Fold
 	news  int
 }
 
@@ -31,9 +32,12 @@ func (p *Pace) Apply(e event.Event, f *Fold) {
 		if b.Outcome != event.OK {
 			p.fails++
 		}
-		p.since++
-		if n := f.News(); n != p.news {
-			p.news, p.since = n, 0
+		p.open++
+		switch n := f.News(); {
+		case n != p.news:
+			p.news, p.since, p.open = n, 0, 0
+		case f.left == 0:
+			p.since, p.open = p.since+p.open, 0
 		}
 	}
 }

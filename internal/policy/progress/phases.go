@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -37,6 +38,8 @@ func ApplyPhases(f *phase.Fold, e event.Event) (opened bool) {
 // shows that a test ran. Builds and vet are checks too, and so is a test command
 // in a project without tests.
 func ranTests(b event.CallDone) bool {
-	return b.Command != "" && b.Outcome == event.OK && !b.Result.Error && (b.Exit == nil || *b.Exit == 0) &&
-		command.IsCheck(b.Ran()) && !Echoes(b.Command, b.Result.Text) && evidence.Count(b.Ran(), b.Result.Text).Ran > 0
+	return b.Command != "" && b.Outcome == event.OK && !b.Result.Error && !Echoes(b.Command, b.Result.Text) &&
+		slices.ContainsFunc(b.Lines(), func(l event.Line) bool {
+			return (l.Exit == nil || *l.Exit == 0) && command.IsCheck(l.Command) && evidence.CountIn(b.Command, l.Command, b.Result.Text).Ran > 0
+		})
 }

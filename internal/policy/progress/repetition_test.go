@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // streamed writes a text as it would come and returns what came before the cut.
@@ -163,9 +165,7 @@ func TestRepetitionOnRealText(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if files < 500 {
 		t.Errorf("only %d files were read", files)

@@ -5,7 +5,8 @@ import "fmt"
 // failedEdit counts how often an edit of one file failed with the same error
 // since content last changed, whatever was read in between and however the edit
 // was written. It warns, and halts much later: a model that keeps guessing at a
-// text that is not there reads new lines each time, so it looks busy.
+// text that is not there reads new lines each time, so it looks busy. An edit that
+// failed and was shown the lines it lacked is no guess.
 type failedEdit struct{ seen memo[tail] }
 
 func (*failedEdit) name() string { return "failed_edit" }
@@ -19,7 +20,7 @@ func (r *failedEdit) reset(s scope) {
 
 func (r *failedEdit) apply(d *Detector, f *facts) finding {
 	s := f.s
-	if s.Kind != Edit || s.OK || s.Target == "" || s.Error == "" || s.Blocked {
+	if s.Kind != Edit || s.OK || s.Target == "" || s.Error == "" || s.Blocked || s.Shown {
 		return finding{}
 	}
 	k := f.fault ^ hash(s.Tool, s.Target)

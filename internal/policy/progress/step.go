@@ -60,6 +60,8 @@ type Step struct {
 	Message string
 	// Blocked: the escalation kept it from running. It counts like its last run.
 	Blocked bool
+	// Shown: it showed lines of files, also where it was refused for want of them.
+	Shown bool
 	// Patient: it waits for something that is known to be running, such as a
 	// job, or a limit that expires. It can warn but never halts.
 	Patient bool

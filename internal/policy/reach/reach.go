@@ -240,29 +240,6 @@ func (r *walk) loaded(at string, source bool) {
 	}
 }
 
-// installed counts a package of node, whose package.json names what it needs.
-func (r *walk) installed(base, n string) {
-	n = strings.TrimPrefix(path.Clean(n), "node_modules/")
-	parts := strings.SplitN(n, "/", 3)
-	pkg := parts[0]
-	if strings.HasPrefix(pkg, "@") && len(parts) > 1 {
-		pkg += "/" + parts[1]
-	}
-	if at := strings.LastIndexByte(pkg, '@'); at > 0 { // a version
-		pkg = pkg[:at]
-	}
-	at := path.Join(base, "node_modules", pkg)
-	if strings.HasPrefix(pkg, ".") || !fs.ValidPath(at) || r.spelled(at) == "" || slices.Contains(r.found.Packages, at) || len(r.found.Packages) >= maxReached {
-		return
-	}
-	if st, err := fs.Stat(r.fsys, at); err == nil && st.IsDir() {
-		r.found.Packages = append(r.found.Packages, at)
-		if needs := path.Join(at, "package.json"); r.spelled(needs) == needs {
-			r.file(needs)
-		}
-	}
-}
-
 // list returns what is in a folder.
 func (r *walk) list(dir string) listing {
 	l, known := r.lists[dir]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -73,10 +74,7 @@ func TestEvents(t *testing.T) {
 				before := event.Event{Body: event.Completed(b)}
 				out = append(out, redact(before).Body)
 			}
-			raw, err := json.Marshal(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(json.Marshal(out))(t)
 			if strings.Contains(string(raw), "plainword") || !strings.Contains(string(raw), LeftOut) {
 				t.Errorf("%s", raw)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -14,10 +15,7 @@ type fact struct{ title, happens, wanted, step, question string }
 
 func facts(t *testing.T) []fact {
 	t.Helper()
-	b, err := os.ReadFile("testdata/facts.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/facts.txt"))(t)
 	var out []fact
 	for line := range strings.Lines(string(b)) {
 		if line[0] == '#' {
@@ -77,10 +75,7 @@ func TestReportsAreEdits(t *testing.T) {
 
 // SPEC 13.1: the question of a person who wants to know something is answered by reading.
 func TestQuestionsAreRead(t *testing.T) {
-	b, err := os.ReadFile("testdata/questions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/questions.txt"))(t)
 	n, read := 0, 0
 	for line := range strings.Lines(string(b)) {
 		line = strings.ReplaceAll(strings.TrimSpace(line), `\n`, "\n")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -13,9 +14,7 @@ import (
 // is one of its ways.
 func TestGraph(t *testing.T) {
 	table := route.Table()
-	if err := table.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Validate())
 	for _, tr := range route.All() {
 		path := tr.Path()
 		for i := 1; i < len(path); i++ {

@@ -82,7 +82,8 @@ func named(s string, i int) (span, bool) {
 			if !sep && !flag && c == 0 && option(s, i) { // of a command line in /proc
 				v, flag = v+1, true
 			}
-			if !sep && !flag || !isSecretName(s[wordFrom(s, i, e):e]) {
+			from := wordFrom(s, i, e)
+			if !sep && !flag || !isSecretName(s[from:e]) || verdict(s[:from], s[from:e]) {
 				return span{}, false
 			}
 			if f, ok := value(s, s[i:e], v); ok && !flag {
@@ -95,6 +96,12 @@ func named(s string, i int) (span, bool) {
 		}
 	}
 	return span{}, false
+}
+
+// verdict reports whether a name is go test's word for a test that passed: "--- PASS: ",
+// which the name of the test follows, such as TestServes/v2_client3.
+func verdict(before, name string) bool {
+	return name == "PASS" && strings.HasSuffix(before, "--- ")
 }
 
 // tagged reports whether the word that i is in begins an element of XML.

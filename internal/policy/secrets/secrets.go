@@ -57,6 +57,12 @@ func New(held ...string) *Masker {
 		k.add(p)
 	}
 	m.known.Store(k)
+	m.HoldTexts(held...)
+	return m
+}
+
+// HoldTexts makes exact values masked from now on, if they are not ordinary words.
+func (m *Masker) HoldTexts(held ...string) {
 	var all []Value
 	for _, h := range held {
 		if h = strings.TrimSpace(h); Distinct(h) {
@@ -64,7 +70,6 @@ func New(held ...string) *Masker {
 		}
 	}
 	m.hold(all)
-	return m
 }
 
 // Hold makes the values of files masked from now on, whatever shows them: as they

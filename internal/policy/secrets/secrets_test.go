@@ -75,6 +75,7 @@ func TestLeavesTheRest(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", `if strings.HasPrefix(s, "-----BEGIN RSA PRIVATE KEY-----") {`,
 		"data:image/png;base64," + img, img, "npm_config_registry npm_lifecycle_event", "eyJhbGciOi", "hf_hub_download(repo_id, filename)",
 		"h1:" + img[:43] + "=", "pypi-publish", "github_pat_", "glpat-", "xoxb-", "gsk_", "https://user:secretpw@example.com", "[masked:openai]",
+		"    --- PASS: TestWebLauncher_ServesA2A/A2A_v2_client (0.02s)", "--- PASS: TestIsPreconditionFailed/http_412_wrapped (0.00s)\n", "--- PASS: TestX/a1b2c3d4e5 (0.00s)",
 	} {
 		if got, n := New().Mask(s); got != s || n != 0 {
 			t.Errorf("%q became %q", s[:min(len(s), 80)], got[:min(len(got), 80)])
@@ -113,4 +114,11 @@ func FuzzMask(f *testing.F) {
 			t.Fatalf("grows: %q", again)
 		}
 	})
+}
+
+// SPEC 16.7: a password may hold an @: the last one ends it.
+func TestPasswordWithAnAt(t *testing.T) {
+	if got, n := New().Mask("postgres://app:fir5t@sec0nd@db.internal/x"); got != "postgres://app:[masked:password]@db.internal/x" || n != 1 {
+		t.Error(got, n)
+	}
 }

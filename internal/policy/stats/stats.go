@@ -97,12 +97,17 @@ type Report struct {
 	Sessions []Work  `json:"sessions"`
 	Days     []Work  `json:"days"`
 	All      Work    `json:"all"`
+	// Course is set where somebody wants to see it.
+	Course *Course `json:"course,omitempty"`
 }
 
 // Fold counts. The zero value is ready; Zone is the time zone of the days, UTC
 // by default.
 type Fold struct {
 	Zone *time.Location
+	// Apart, if set, are the sessions that are counted: what other children of theirs spent,
+	// such as workers on other machines, counts as their own. nil: no child's counts.
+	Apart map[string]bool
 
 	tools    map[string]*Tool
 	models   map[string]*Model
@@ -161,11 +166,14 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Charged:
 		// The spending of children is counted in their own sessions; what was not
 		// reported is not known.
-		if !b.Child && b.Guess && (b.USD == nil || *b.USD > 0) {
+		if b.Child && (f.Apart == nil || f.Apart[b.By] || b.Requests == 0) {
+			return
+		}
+		if b.Guess && (b.USD == nil || *b.USD > 0) {
 			f.of(b.Model).Unknown++
 			f.each(e, func(w *Work) { w.Unknown++ })
 		}
-		if !b.Child && !b.Guess {
+		if !b.Guess {
 			m := f.of(b.Model)
 			m.Requests += b.Requests
 			m.add(b.Usage, b.USD)

@@ -79,3 +79,28 @@ func TestEmpty(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// SPEC 14.6, 8.1: what a worker on another machine spent is in no session here: it counts as
+// the swarm's. What closes its reservation is no reply.
+func TestChildrenElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		apart map[string]bool
+		want  Spent
+	}{
+		"all sessions":     {map[string]bool{"s": true, "here": true}, Spent{Replies: 1, Input: 7, USD: 0.5, Unknown: 1}},
+		"the session only": {nil, Spent{}},
+	} {
+		f := &Fold{Apart: c.apart}
+		for _, b := range []event.Charged{
+			{By: "here", Child: true, Requests: 1, USD: ptr(9.0)},
+			{By: "there", Child: true, Requests: 1, USD: ptr(0.5), Usage: llm.Usage{Known: true, Input: 7}},
+			{By: "w1", Child: true, Requests: 1, USD: ptr(3.0), Guess: true, Unknown: true},
+			{By: "worker request 1", Child: true, USD: ptr(0.0), Usage: llm.Usage{Known: true}},
+		} {
+			f.Apply(event.Event{Session: "s", Body: b})
+		}
+		if got := f.Report().All.Spent; got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ type Call struct {
 	What   string // the call, for people and models
 	Failed bool
 	New    bool // it changed a file or brought content that the worker had not seen
+	Heard  int  // how many messages its worker got so far
 }
 
 // LoopDetector finds workers that all repeat the same call, such as to a service that is

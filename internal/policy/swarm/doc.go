@@ -2,7 +2,7 @@
 //
 // Graph is the work, divided into tasks. Check refuses a graph that cannot be run.
 // Schedule is a fold over the swarm's log: which task is taken next, whose result
-// counts, what is merged next. Lessons holds what workers learn from each other:
+// counts, what is merged next, what a person decided about a task. Lessons holds what workers learn from each other:
 // failures, what they imply, references. Activity is a fold over a worker's log: its
 // calls, and the files that it changed. LoopDetector finds workers that repeat the same call.
 // Prompt returns a worker's prompt.

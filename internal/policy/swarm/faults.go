@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,8 @@ type outage struct {
 
 // machine is what is known of one machine.
 type machine struct {
+	done   int
+	lost   int             // leases that ended otherwise
 	failed map[string]bool // tasks since its last success
 	proven int             // how many of them succeeded on another one
 	aside  string          // why it gets no more tasks; "" if it does
@@ -89,6 +92,11 @@ func (s *Schedule) judge(t *TaskProgress, b event.TaskReturned) {
 		m = &machine{}
 		s.machines[name] = m
 	}
+	if b.Outcome == event.TaskDone {
+		m.done++
+	} else {
+		m.lost++
+	}
 	switch {
 	case b.Outcome == event.TaskDone:
 		m.failed, m.proven = nil, 0
@@ -107,9 +115,12 @@ func (s *Schedule) judge(t *TaskProgress, b event.TaskReturned) {
 		}
 		m.failed[t.ID] = true
 		if t.failedOn == nil {
-			t.failedOn = map[string]bool{}
+			t.failedOn = map[string]int{}
 		}
-		t.failedOn[name] = true
+		t.failedOn[name] = patience
+		if b.Fault == event.FaultTool {
+			t.failedOn[name] = toolPatience
+		}
 	}
 }
 
@@ -129,6 +140,39 @@ func (s *Schedule) AllAside() (out []string) {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// Machine is what a swarm knows of one of its machines since it was started or resumed.
+type Machine struct {
+	Name   string `json:"name"`
+	Works  int    `json:"works"`  // tasks that it works on
+	Done   int    `json:"done"`   // tasks
+	Failed int    `json:"failed"` // leases that ended otherwise
+	Aside  string `json:"aside,omitempty"`
+}
+
+// Machines returns the machines that had a lease, by name. This machine has none.
+func (s *Schedule) Machines() []Machine {
+	by := map[string]*Machine{}
+	of := func(name string) *Machine {
+		if by[name] == nil {
+			by[name] = &Machine{Name: name}
+		}
+		return by[name]
+	}
+	for name, m := range s.machines {
+		*of(name) = Machine{name, 0, m.done, m.lost, m.aside}
+	}
+	for t := range s.taken {
+		if t.Lease.Machine != "" {
+			of(t.Lease.Machine).Works++
+		}
+	}
+	var out []Machine
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, *by[name])
+	}
 	return out
 }
 

@@ -1,12 +1,15 @@
 package swarm
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func (r *rig) fail(p TaskProgress, f event.TaskFault, why string) {
@@ -41,7 +44,7 @@ func TestOnlyItsOwnFaultUsesUpATry(t *testing.T) {
 					pauses++
 					r.record(event.SwarmResumed{})
 				}
-				p, err := r.s.Next(machine, true)
+				p, err := r.s.Next(machine, 1000)
 				if err != nil {
 					t.Fatalf("%s on %q: %v", f, machine, err)
 				}
@@ -120,7 +123,7 @@ func TestMachineIsSetAside(t *testing.T) {
 				t.Fatalf("%s: after %d tasks: %s", fault, i, why)
 			}
 			r.fail(r.takeOn("bad", "w"), fault, "no cargo")
-			if p, _ := r.s.Next("bad", false); p.ID == id {
+			if p, _ := r.s.Next("bad", 0); p.ID == id {
 				t.Errorf("%s: it gets %s again", fault, id)
 			}
 			if p := r.takeOn("good", "w"); p.ID != id {
@@ -154,13 +157,13 @@ func TestFailedTaskGoesElsewhere(t *testing.T) {
 	r := &rig{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
 	r.fail(r.takeOn("one", "w"), event.FaultTask, "no")
-	if _, err := r.s.Next("one", false); err != ErrElsewhere {
+	if _, err := r.s.Next("one", 0); err != ErrElsewhere {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.s.Next("two", false); err != nil {
+	if _, err := r.s.Next("two", 0); err != nil {
 		t.Errorf("%v", err)
 	}
-	if p, err := r.s.Next("one", true); err != nil || p.ID != "a" {
+	if p, err := r.s.Next("one", 1000); err != nil || p.ID != "a" {
 		t.Errorf("%v", err)
 	}
 }
@@ -192,7 +195,7 @@ func TestMergesOfOneFileTakeTurns(t *testing.T) {
 		t.Errorf("%d may begin", n)
 	}
 	m := r.take("w")
-	if p, err := r.s.Next("", false); m.ID != first || err == nil {
+	if p, err := r.s.Next("", 0); m.ID != first || err == nil {
 		t.Errorf("%s runs beside %s", p.ID, m.ID)
 	}
 	if n := r.s.Offers(0); n != 0 {
@@ -224,10 +227,60 @@ func TestStoppedIsTriedOnceMore(t *testing.T) {
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
 	p := r.take("w")
 	r.record(event.TaskReturned{Task: "a", Fence: p.Lease.Fence, Outcome: event.TaskStopped, Error: "curl api was made over and over"})
-	p, err := r.s.Next("", false)
+	p, err := r.s.Next("", 0)
 	if err != nil || !strings.Contains(Prompt(&r.s, &Lessons{}, p), "curl api was made over and over") {
 		t.Fatalf("%v: %s", err, Prompt(&r.s, &Lessons{}, p))
 	}
 	r.give(r.take("w"), event.TaskStopped)
 	r.want(map[string]State{"a": Failed})
+}
+
+// SPEC 14.2: each machine is listed with what it does and did.
+func TestMachines(t *testing.T) {
+	r := &rig{t: t}
+	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b"), task("c")}})
+	take := func(machine string) TaskProgress {
+		p := must.Get(r.s.Next(machine, 1000))(t)
+		r.record(event.TaskTaken{Task: p.ID, Worker: "w", Fence: r.s.Fence(), Machine: machine})
+		p, _ = r.s.Task(p.ID)
+		return p
+	}
+	done := take("m1")
+	r.record(event.TaskReturned{Task: done.ID, Worker: "w", Fence: done.Lease.Fence, Outcome: event.TaskDone})
+	r.fail(take("m2"), event.FaultLost, "it is gone")
+	take("m2")
+	take("") // this machine is none
+	want := []Machine{{Name: "m1", Done: 1}, {Name: "m2", Works: 1, Failed: 1}}
+	if got := r.s.Machines(); !slices.Equal(got, want) {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+}
+
+// SPEC 14.2: a task goes only to a machine that has what it needs, and one whose checks need
+// a program that a machine lacks goes to another one, even if that is at work now.
+func TestTaskNeeds(t *testing.T) {
+	r := &rig{t: t}
+	a, b := task("a"), task("b")
+	a.Labels = []string{"linux", "cargo"}
+	r.record(event.SwarmPlanned{Tasks: []event.Task{a, b}})
+	if p, err := r.s.Next("m1", 1000, "linux"); err != nil || p.ID != "b" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	p, err := r.s.Next("m1", 0, "cargo", "linux")
+	if err != nil || p.ID != "a" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	take := func(id, machine string) TaskProgress {
+		r.record(event.TaskTaken{Task: id, Worker: "w", Fence: r.s.Fence(), Machine: machine})
+		p, _ := r.s.Task(id)
+		return p
+	}
+	take("b", "m2") // it is at work
+	r.fail(take("a", "m1"), event.FaultTool, "no cc")
+	if _, err := r.s.Next("m1", 1000, "cargo", "linux"); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("it gets it again while another one works: %v", err)
+	}
+	if p, err := r.s.Next("m2", 0, "cargo", "linux"); err != nil || p.ID != "a" {
+		t.Errorf("%+v, %v", p, err)
+	}
 }

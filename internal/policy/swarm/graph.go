@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -19,6 +20,9 @@ type Graph struct {
 	Tasks []event.Task `json:"tasks" jsonschema:"the tasks, in any order"`
 	// Verify are command lines that the merged tree must pass.
 	Verify []string `json:"verify,omitempty" jsonschema:"command lines that the merged tree must pass"`
+	// For tasks that have none of their own.
+	Setup  []string `json:"setup,omitempty" jsonschema:"setup of the tasks that have none of their own"`
+	Labels []string `json:"labels,omitempty" jsonschema:"labels of the tasks that have none of their own"`
 }
 
 // Limits of a graph. A task's size is bounded so that sums cannot overflow.
@@ -26,6 +30,8 @@ const (
 	MaxTasks = 200_000
 	maxSize  = 1000
 	maxText  = 64 << 10
+	maxTime  = 7 * 24 * time.Hour
+	taskTime = 2 * time.Hour
 	maxAfter = 1000 // tasks that one waits for: a graph with larger layers needs a task between them
 )
 
@@ -52,6 +58,20 @@ func (f Fault) Error() string {
 
 // Is makes every fault match ErrGraph.
 func (Fault) Is(target error) bool { return target == ErrGraph }
+
+// Whole returns the tasks with what the graph says for all of them.
+func (g Graph) Whole() []event.Task {
+	tasks := slices.Clone(g.Tasks)
+	for i := range tasks {
+		if t := &tasks[i]; len(t.Setup) == 0 {
+			t.Setup = g.Setup
+		}
+		if t := &tasks[i]; len(t.Labels) == 0 {
+			t.Labels = g.Labels
+		}
+	}
+	return tasks
+}
 
 // Check returns nil for a graph that can be run. Otherwise it returns a Fault for each
 // error, in the order of the tasks.
@@ -88,9 +108,9 @@ func (g Graph) Check() []Fault {
 	for i, t := range g.Tasks {
 		faults = append(faults, waits(i, t, first)...)
 	}
-	for _, line := range g.Verify {
-		if strings.TrimSpace(line) == "" {
-			faults = append(faults, whole("verify", "verify: a command line is empty")...)
+	for field, lines := range map[string][]string{"verify": g.Verify, "setup": g.Setup, "labels": g.Labels} {
+		if slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }) {
+			faults = append(faults, whole(field, "%s: an entry is empty", field)...)
 		}
 	}
 	if len(faults) == 0 {
@@ -100,6 +120,14 @@ func (g Graph) Check() []Fault {
 	}
 	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Task, b.Task) })
 	return faults
+}
+
+// TimeFor returns how long one try of a task may take.
+func TimeFor(t event.Task) time.Duration {
+	if d, err := time.ParseDuration(t.Timeout); err == nil && d > 0 {
+		return d
+	}
+	return taskTime
 }
 
 func check(t event.Task, fault func(field, format string, args ...any)) {
@@ -117,8 +145,16 @@ func check(t event.Task, fault func(field, format string, args ...any)) {
 			fault("accept", "an acceptance check is empty")
 		}
 	}
+	for field, lines := range map[string][]string{"setup": t.Setup, "labels": t.Labels} {
+		if slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }) {
+			fault(field, "an entry of its %s is empty", field)
+		}
+	}
 	if t.Size < 0 || t.Size > maxSize {
 		fault("size", "its size is %d: it must be 1 to %d", t.Size, maxSize)
+	}
+	if d, err := time.ParseDuration(t.Timeout); t.Timeout != "" && (err != nil || d < time.Second || d > maxTime) {
+		fault("timeout", "its timeout is %q: it must be a time of 1s to 168h, such as 30m", t.Timeout)
 	}
 	if t.Resolves != "" {
 		fault("resolves", `"resolves" is not for graphs: pawl makes such tasks by itself`)

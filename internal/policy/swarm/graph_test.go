@@ -44,6 +44,8 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		{"a goal of a megabyte", with(func(x *event.Task) { x.Goal = strings.Repeat("a", 1<<20) }), []string{"longer than 64 KiB"}},
 		{"no check", with(func(x *event.Task) { x.Accept = nil }), []string{"no acceptance check"}},
 		{"an empty check", with(func(x *event.Task) { x.Accept = []string{" "} }), []string{"acceptance check is empty"}},
+		{"a timeout without a unit", with(func(x *event.Task) { x.Timeout = "30" }), []string{"timeout is \"30\""}},
+		{"a timeout of nothing", with(func(x *event.Task) { x.Timeout = "1ms" }), []string{"1s to 168h"}},
 		{"a size below 0", with(func(x *event.Task) { x.Size = -1 }), []string{"size is -1"}},
 		{"a size that overflows", with(func(x *event.Task) { x.Size = 1 << 62 }), []string{"must be 1 to 1000"}},
 		{"pawl's own field", with(func(x *event.Task) { x.Resolves = "b" }), []string{`"resolves" is not for graphs`}},

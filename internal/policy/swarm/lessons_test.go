@@ -183,6 +183,16 @@ func TestCircles(t *testing.T) {
 			c.Apply(Call{Worker: "b", Key: "edit", New: true})
 		}
 	})
+	t.Run("a new loop is told of first", func(t *testing.T) {
+		var c LoopDetector
+		for range 2 {
+			if l, found := calls(&c, "k", true, turns(11, "a", "b")...); !found || l.Again {
+				t.Errorf("%+v %v", l, found)
+			}
+			c.Apply(Call{Worker: "a", Key: "edit", New: true})
+			c.Apply(Call{Worker: "b", Key: "edit", New: true})
+		}
+	})
 	t.Run("who has left does not count", func(t *testing.T) {
 		var c LoopDetector
 		calls(&c, "k", true, turns(10, "a", "b")...)

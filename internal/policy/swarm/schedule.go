@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
@@ -21,12 +22,14 @@ const (
 	Conflicted State = "conflicted" // another task merges its result by hand
 	Parked     State = "parked"     // put aside until the swarm is resumed: what is outside it must change
 	Merged     State = "merged"
-	Failed     State = "failed"  // after all tries
-	Skipped    State = "skipped" // a task that it waits for failed
+	Failed     State = "failed"    // after all tries
+	Skipped    State = "skipped"   // a task that it waits for failed or was cancelled
+	Cancelled  State = "cancelled" // by a person
 )
 
-// Final reports whether the state is final.
-func (s State) Final() bool { return s == Merged || s == Failed || s == Skipped }
+func (s State) Final() bool {
+	return s == Merged || s == Failed || s == Skipped || s == Cancelled
+}
 
 // Tries is how often a task may fail by its own fault before it counts as failed. Of
 // these it may be stopped, since its worker went in circles, only once.
@@ -41,11 +44,14 @@ type TaskProgress struct {
 	// started or resumed.
 	Setbacks int
 	Lease    event.TaskTaken      // the newest; in force while State is Taken
+	Began    time.Time            // of the newest lease
 	Result   event.TaskReturned   // the newest
 	Commit   string               // the merged tree, once it is Merged
 	By       string               // the task that merges its result by hand
 	Failed   []event.TaskReturned // earlier results that did not count, newest last
 	Files    []string             // that a task with Resolves merges by hand
+	Messages []string             // of a person, to each of its workers
+	Then     event.TaskOrder      // what a person ordered; done once its worker is stopped
 
 	missing int   // tasks that it waits for and that are not merged
 	needed  []int // tasks that wait for it
@@ -53,8 +59,9 @@ type TaskProgress struct {
 	place   int   // in the heap of ready tasks; -1 outside
 	order   int   // its index in the plan
 
-	stopped  bool            // once before
-	failedOn map[string]bool // machines
+	accepted bool           // the result, by a person
+	stopped  bool           // once before
+	failedOn map[string]int // by machine: how long it must wait for the task
 }
 
 // Schedule is a fold: the tasks of a swarm, their states, and which may be taken next.
@@ -82,6 +89,7 @@ type Schedule struct {
 	spent    *event.TaskReturned // the budget was used up
 	outage   outage
 	machines map[string]*machine
+	orders   map[string]bool // those of persons, by ID
 }
 
 // Apply applies an event of the swarm's log. An event that contradicts the state, such
@@ -93,7 +101,7 @@ func (s *Schedule) Apply(e event.Event) {
 	case event.TaskTaken:
 		if t := s.task(b.Task); t != nil && t.State == Ready && b.Fence > s.fence {
 			s.fence = b.Fence
-			t.Lease = b
+			t.Lease, t.Began = b, e.Time
 			s.set(t, Taken)
 		}
 	case event.TaskReturned:
@@ -109,6 +117,8 @@ func (s *Schedule) Apply(e event.Event) {
 			s.unqueue(t)
 			s.set(t, Conflicted)
 		}
+	case event.TaskSteered:
+		s.steered(b)
 	case event.SwarmEnded:
 		s.Ended = &b
 	case event.SwarmPaused:
@@ -198,6 +208,10 @@ func (s *Schedule) returned(b event.TaskReturned) {
 		s.unpriced++
 	}
 	t.Result = b
+	if t.Then != "" { // whatever came of it
+		s.takeBack(t, t.Then)
+		return
+	}
 	s.judge(t, b)
 	switch b.Outcome {
 	case event.TaskDone:
@@ -213,7 +227,7 @@ func (s *Schedule) returned(b event.TaskReturned) {
 	twice := t.stopped && b.Outcome == event.TaskStopped
 	t.stopped = t.stopped || b.Outcome == event.TaskStopped
 	if twice || t.Tries >= Tries {
-		s.fail(t)
+		s.end(t, Failed)
 		return
 	}
 	s.set(t, Ready)
@@ -236,11 +250,11 @@ func (s *Schedule) merged(t *TaskProgress, commit string) {
 	}
 }
 
-// fail ends a task and all tasks that wait for it.
-func (s *Schedule) fail(t *TaskProgress) {
-	s.set(t, Failed)
-	if of := s.task(t.Resolves); of != nil && of.State == Conflicted && of.By == t.ID {
-		s.fail(of)
+// end ends a task that is not merged, and all tasks that wait for it.
+func (s *Schedule) end(t *TaskProgress, as State) {
+	s.set(t, as)
+	if of := s.task(t.Resolves); of != nil && (of.State == Conflicted || of.State == Failed) && of.By == t.ID {
+		s.end(of, as)
 	}
 	open := slices.Clone(t.needed)
 	for len(open) > 0 {
@@ -280,7 +294,6 @@ func (s *Schedule) task(id string) *TaskProgress {
 	return nil
 }
 
-// Task returns a task by its id.
 func (s *Schedule) Task(id string) (TaskProgress, bool) {
 	if t := s.task(id); t != nil {
 		return *t, true
@@ -333,9 +346,18 @@ func (s *Schedule) Accepts(id string, fence int64) error {
 // Accepted returns the acceptance checks of all merged tasks: what each had to pass, all
 // must pass together.
 func (s *Schedule) Accepted() (lines []string) {
+	return s.linesOf(func(t *TaskProgress) []string { return t.Accept })
+}
+
+// Setups returns the setup of all merged tasks.
+func (s *Schedule) Setups() (lines []string) {
+	return s.linesOf(func(t *TaskProgress) []string { return t.Setup })
+}
+
+func (s *Schedule) linesOf(of func(*TaskProgress) []string) (lines []string) {
 	known := map[string]bool{}
 	for _, t := range s.tasks {
-		for _, line := range t.Accept {
+		for _, line := range of(t) {
 			if t.State == Merged && !known[line] {
 				known[line] = true
 				lines = append(lines, line)
@@ -372,7 +394,7 @@ func (s *Schedule) Resolve(of TaskProgress, files []string, diff string) event.T
 		}
 	}
 	return event.Task{
-		ID: id, Title: "merge the result of " + of.ID, Resolves: of.ID, Accept: of.Accept, Agent: of.Agent, Model: of.Model,
+		ID: id, Title: "merge the result of " + of.ID, Resolves: of.ID, Accept: of.Accept, Agent: of.Agent, Model: of.Model, Timeout: of.Timeout, Setup: of.Setup, Labels: of.Labels, Review: of.Review,
 		Goal: conflictGoal(of, files, diff),
 	}
 }

@@ -41,7 +41,7 @@ func (r *rig) take(worker string) TaskProgress {
 
 func (r *rig) takeOn(machine, worker string) TaskProgress {
 	r.t.Helper()
-	p, err := r.s.Next(machine, false)
+	p, err := r.s.Next(machine, 0)
 	if err != nil {
 		r.t.Fatalf("no task for %s: %v", machine, err)
 	}
@@ -88,7 +88,7 @@ func TestLongestWayFirst(t *testing.T) {
 			t.Fatalf("%s is taken, want %s", p.ID, want)
 		}
 	}
-	if p, err := r.s.Next("", false); err == nil {
+	if p, err := r.s.Next("", 0); err == nil {
 		t.Errorf("%s is ready: it waits for a", p.ID)
 	}
 }
@@ -179,6 +179,7 @@ func TestAnyLife(t *testing.T) {
 		for i := range n {
 			x := task(fmt.Sprintf("t%d", i))
 			x.Size = rapid.IntRange(0, 5).Draw(t, "size")
+			x.Review = rapid.Bool().Draw(t, "review")
 			for j := range i {
 				if rapid.IntRange(0, 3).Draw(t, "edge") == 0 {
 					x.After = append(x.After, fmt.Sprintf("t%d", j))
@@ -199,14 +200,14 @@ func TestAnyLife(t *testing.T) {
 			if step > 500 {
 				t.Fatalf("no end")
 			}
-			next := rapid.IntRange(0, 5).Draw(t, "step")
+			next := rapid.IntRange(0, 6).Draw(t, "step")
 			r.fault = rapid.SampledFrom([]event.TaskFault{event.FaultProvider, event.FaultMachine, event.FaultTool, event.FaultDrained, event.FaultNetwork, event.FaultBudget}).Draw(t, "fault")
 			if step > 300 { // what is drawn need not lead anywhere
 				next = []int{0, 2, 4}[step%3]
 			}
 			switch next {
 			case 0, 1:
-				if p, err := r.s.Next("", false); err == nil {
+				if p, err := r.s.Next("", 0); err == nil {
 					for _, id := range p.After {
 						if merged[id] == 0 {
 							t.Fatalf("%s is ready before %s is merged", p.ID, id)
@@ -228,12 +229,33 @@ func TestAnyLife(t *testing.T) {
 					}
 				}
 			case 4:
+				for _, p := range r.s.Tasks() {
+					if step > 300 && p.InReview() {
+						r.record(event.TaskSteered{ID: fmt.Sprint("last", step), Task: p.ID, Do: event.OrderAccept})
+					}
+				}
 				if p, ok := r.s.Merge(); ok {
 					r.record(event.TaskMerged{Task: p.ID, Commit: "m"})
 					merged[p.ID]++
 					for p.Resolves != "" {
 						merged[p.Resolves]++
 						p, _ = r.s.Task(p.Resolves)
+					}
+				}
+			case 6:
+				o := event.TaskSteered{
+					ID: fmt.Sprint(step), Task: rapid.SampledFrom(r.s.Tasks()).Draw(t, "of").ID, Text: "do",
+					Do: rapid.SampledFrom([]event.TaskOrder{event.OrderMessage, event.OrderRetry, event.OrderEdit, event.OrderCancel, event.OrderAccept}).Draw(t, "order"),
+				}
+				before := r.s.Tasks()
+				refused := r.s.Refuses(o)
+				r.record(o)
+				if refused != nil && r.s.Steered(o.ID) {
+					t.Fatalf("it was refused, and done: %v", refused)
+				}
+				for i, p := range r.s.Tasks() {
+					if before[i].State == Merged && p.State != Merged {
+						t.Fatalf("%s was merged, and is %s", p.ID, p.State)
 					}
 				}
 			case 5:
@@ -267,7 +289,7 @@ func TestAnyLife(t *testing.T) {
 				t.Fatalf("%s is %s and was merged %d times", p.ID, p.State, merged[p.ID])
 			}
 		}
-		if total := r.s.Count(Merged) + r.s.Count(Failed) + r.s.Count(Skipped); total != sum || sum != r.s.Len() {
+		if total := r.s.Count(Merged) + r.s.Count(Failed) + r.s.Count(Skipped) + r.s.Count(Cancelled); total != sum || sum != r.s.Len() {
 			t.Fatalf("%d tasks are over, %d exist", total, sum)
 		}
 	})

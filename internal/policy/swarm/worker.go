@@ -80,11 +80,17 @@ func Prompt(s *Schedule, l *Lessons, t TaskProgress) string {
 		}
 		b.WriteString("\n")
 		for _, c := range last.Checks {
-			if c.Exit == nil || *c.Exit != 0 {
+			if !c.Passed() {
 				fmt.Fprintf(&b, "`%s` did not succeed:\n%s\n", Line(c.Command), block(c.Output))
 			}
 		}
 		b.WriteByte('\n')
+	}
+	if len(t.Messages) > 0 {
+		b.WriteString("# What the person who runs the swarm told workers of your task\n")
+		for _, m := range t.Messages {
+			b.WriteString(block(m) + "\n\n")
+		}
 	}
 	fmt.Fprintf(&b, taskHead+"%s\n%s"+acceptHead, title(t.Task), strings.TrimSpace(t.Goal))
 	for _, line := range t.Accept {

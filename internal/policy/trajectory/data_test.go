@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -32,18 +33,10 @@ func trajectories(t testing.TB, name string) []*Trajectory {
 
 func readTrajectories(t testing.TB, file string) []*Trajectory {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(file))(t)
 	if strings.HasSuffix(file, ".gz") {
-		z, err := gzip.NewReader(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if raw, err = io.ReadAll(z); err != nil {
-			t.Fatal(err)
-		}
+		z := must.Get(gzip.NewReader(bytes.NewReader(raw)))(t)
+		raw = must.Get(io.ReadAll(z))(t)
 	}
 	var out []*Trajectory
 	s := bufio.NewScanner(bytes.NewReader(raw))

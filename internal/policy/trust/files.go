@@ -73,7 +73,7 @@ func Parts(s Source) []Part {
 			continue
 		}
 		if s.Unread {
-			return whole(Editor)(s)
+			return whole(Other)(s)
 		}
 		return f.parts(s)
 	}
@@ -205,7 +205,7 @@ func theirs(parts func(Source) []Part) func(Source) []Part {
 		out := parts(s)
 		for i := range out {
 			if out[i].Kind == MCP {
-				out[i].Kind, out[i].Name = Editor, "MCP server "+out[i].Name
+				out[i].Kind, out[i].Name = Other, "MCP server "+out[i].Name
 			}
 		}
 		return out
@@ -217,12 +217,12 @@ func theirs(parts func(Source) []Part) func(Source) []Part {
 func opencode(s Source) []Part {
 	all, ok := object(s)
 	if !ok {
-		return whole(Editor)(s)
+		return whole(Other)(s)
 	}
 	out := theirs(servers("mcp"))(s)
 	for _, key := range []string{"lsp", "formatter"} {
 		if all[key] != nil {
-			out = append(out, Define(Editor, key+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all[key])}}))
+			out = append(out, Define(Other, key+" ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all[key])}}))
 		}
 	}
 	return out
@@ -261,17 +261,17 @@ func claudeSettings(s Source) []Part { return settings(s, Hook) }
 
 // geminiSettings does the same for Gemini: the form is equal, but its hooks are for
 // other events.
-func geminiSettings(s Source) []Part { return settings(s, Editor) }
+func geminiSettings(s Source) []Part { return settings(s, Other) }
 
 func settings(s Source, hooks Kind) []Part {
 	all, ok := object(s)
 	if !ok {
-		return whole(Editor)(s)
+		return whole(Other)(s)
 	}
 	out := hookParts(s, all["hooks"], hooks)
 	for _, k := range []string{"statusLine", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper", "fileSuggestion", "tools", "toolDiscoveryCommand", "toolCallCommand"} {
 		if all[k] != nil {
-			out = append(out, Define(Editor, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
+			out = append(out, Define(Other, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
 		}
 	}
 	if all["env"] != nil {

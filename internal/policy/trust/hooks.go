@@ -2,6 +2,7 @@ package trust
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
@@ -16,20 +17,21 @@ import (
 // runs these hooks where they are trusted.
 var HookFiles = guidance.Hooks
 
-// Hooks returns the hooks that one of HookFiles configures. An unreadable file has none.
-func Hooks(s Source) []hook.Rule {
+// Hooks returns the hooks that one of HookFiles configures; none if it cannot be read, or
+// has one that pawl does not know, which is the error.
+func Hooks(s Source) ([]hook.Rule, error) {
 	if s.Unread {
-		return nil
+		return nil, nil
 	}
 	all, _ := object(s)
 	rules, err := hook.Rules(s.Name, all["hooks"])
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	for i := range rules {
 		rules[i].Free = false // only a person's own hook leaves the sandbox
 	}
-	return rules
+	return rules, nil
 }
 
 // HookPart returns the part for a hook. named are the files that it runs.
@@ -38,17 +40,17 @@ func HookPart(r hook.Rule, named []Source) Part {
 }
 
 // hookParts returns the hooks of a settings file. Those that pawl does not run
-// count as another program's, of this kind.
+// count as another program's.
 func hookParts(s Source, raw json.RawMessage, kind Kind) []Part {
 	rules, err := hook.Rules(s.Name, raw)
 	if err != nil {
-		return []Part{Define(Editor, "hooks ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(raw)}})}
+		return []Part{Define(Other, "hooks ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(raw)}})}
 	}
 	var out []Part
 	for _, r := range rules {
 		p := HookPart(r, nil)
 		if kind != Hook || r.InactiveBecause != "" {
-			p = Define(Editor, "hook "+r.Name+" ("+r.From+")", []string{r.Command}, []Source{{Name: s.Name, Text: r.Config}})
+			p = Define(Other, "hook "+r.Name+" ("+r.From+")", []string{r.Command}, []Source{{Name: s.Name, Text: r.Config}})
 		}
 		out = append(out, p)
 	}

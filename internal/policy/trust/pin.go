@@ -88,7 +88,7 @@ func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 		key := i.Key()
 		pinned, why := pin(i)
 		if named[strings.ToLower(key)] > 1 {
-			why = "its name is given to two"
+			why = "two have this name"
 		}
 		if why != "" {
 			bad[key] = why
@@ -102,13 +102,13 @@ func PinOf(s Server) (p Pin, bad map[string]string, err error) {
 func pin(i Item) (p Pinned, why string) {
 	switch {
 	case i.Kind == "tool" && !itemName().MatchString(i.Name):
-		return p, "it cannot be a tool's name: letters, digits, _, . and -, at most 64"
+		return p, "a name is at most 64 letters, digits, _, . and -"
 	case len(i.Said) > maxSaid:
-		return p, fmt.Sprintf("it says %d bytes of itself, more than %d", len(i.Said), maxSaid)
+		return p, fmt.Sprintf("its descriptions have %d bytes, more than %d", len(i.Said), maxSaid)
 	}
 	said, err := jsonc.Canonical(i.Said)
 	if err != nil {
-		return p, "what it says of itself cannot be read: " + err.Error()
+		return p, "its description cannot be read: " + err.Error()
 	}
 	return Pinned{Hash: hashOf(i.Kind, i.Name, string(said)), Said: cutBytes(string(said), keptSaid)}, ""
 }
@@ -161,7 +161,7 @@ func (p *Pin) Pinned(s Server) Pinning {
 		out.Changes = append(out.Changes, Change{What: key, How: "refused: " + bad[key]})
 	}
 	if p == nil {
-		out.Refused = "nothing of it was accepted yet"
+		out.Refused = "it was not accepted yet"
 		for _, key := range slices.Sorted(maps.Keys(now.Items)) {
 			out.Changes = append(out.Changes, Change{What: key, How: "new", Is: now.Items[key].Said})
 		}
@@ -169,12 +169,12 @@ func (p *Pin) Pinned(s Server) Pinning {
 	}
 	switch {
 	case p.Server != now.Server:
-		out.Refused = "the pin is of " + p.Server
+		out.Refused = "what was accepted is of " + p.Server
 	case p.Start != now.Start:
-		out.Refused = "it is started in another way than was accepted"
+		out.Refused = "its command is not the accepted one"
 		out.Changes = append(out.Changes, Change{What: "start", How: "changed", Is: strings.Join(s.Start, " ")})
 	case p.Instructions != now.Instructions:
-		out.Refused = "its instructions are others than were accepted"
+		out.Refused = "its instructions are not the accepted ones"
 		out.Changes = append(out.Changes, Change{What: "instructions", How: "changed", Is: cutBytes(s.Instructions, keptSaid)})
 	}
 	for _, key := range slices.Sorted(maps.Keys(now.Items)) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func tool(name, said string) Item {
@@ -23,14 +25,9 @@ func TestPins(t *testing.T) {
 	if err != nil || len(bad) != 0 {
 		t.Fatal(bad, err)
 	}
-	raw, err := json.Marshal(pin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(pin))(t)
 	var kept Pin
-	if err := json.Unmarshal(raw, &kept); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &kept))
 	read, list := was.Items[0], was.Items[1]
 	with := func(change func(*Server)) Server { s := was; change(&s); return s }
 	for _, c := range []struct {

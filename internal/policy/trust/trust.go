@@ -22,7 +22,6 @@ import (
 	"time"
 )
 
-// Kind is the kind of a part.
 type Kind string
 
 // The kinds of parts.
@@ -33,7 +32,8 @@ const (
 	LSP    Kind = "lsp"    // a language server
 	Env    Kind = "env"    // an environment file
 	Git    Kind = "git"    // a git hook, or a git setting that runs a program
-	Editor Kind = "editor" // of another program: an editor's task, a container's start
+	Editor Kind = "editor" // an editor's task, a container's start
+	Other  Kind = "other"  // of another agent
 )
 
 // Runs reports whether this version of pawl runs parts of a kind automatically once

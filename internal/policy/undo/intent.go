@@ -13,7 +13,6 @@ import (
 // Intent is a write that was begun, as recorded by an event.Writing.
 type Intent struct {
 	event.Writing
-	Seq  int64
 	Time time.Time
 }
 
@@ -28,7 +27,7 @@ func (f *Fold) trackIntents(e event.Event) {
 	case event.Writing:
 		over(b.Call, b.Tool)
 		if len(b.Files) > 0 {
-			f.intents = append(f.intents, Intent{b, e.Seq, e.Time})
+			f.intents = append(f.intents, Intent{b, e.Time})
 		}
 	case event.FileChanged:
 		over(b.Call, b.Tool)

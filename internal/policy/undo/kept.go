@@ -13,14 +13,6 @@ func (f *Fold) kept(e event.Event, b event.Kept) {
 	f.add(e, event.FileChanged{Call: b.Call, Tool: b.Tool, Path: b.Path, Kept: true, Does: tool.Exec}, &b)
 }
 
-// Of returns the set of files that a change is, "" for a change of a single file.
-func (c *Change) Of() string {
-	if c.set == nil {
-		return ""
-	}
-	return c.set.Set
-}
-
 // AddKept adds what sets keep to a plan, the newest first: a folder and its sets are one
 // file of the plan. blocked returns why a set cannot be restored at a path now.
 func (p *Plan) AddKept(cs []Change, blocked func(set, path string) string) {
@@ -28,7 +20,7 @@ func (p *Plan) AddKept(cs []Change, blocked func(set, path string) string) {
 		i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == c.Path && (f.Sets != nil || f.Action != Delete) })
 		switch {
 		case i < 0:
-			f := File{Path: c.Path, Action: PutBack, Command: c.Command, Step: c.Step, Description: c.Description}
+			f := File{Path: c.Path, Action: PutBack, Step: c.Step, Description: c.Description}
 			// What the plan deletes is out of the way then.
 			if !slices.ContainsFunc(p.Files, func(o File) bool { return o.Path == c.Path && o.Action == Delete }) {
 				if why := blocked(c.set.Set, c.Path); why != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
@@ -126,10 +127,7 @@ func TestDestroys(t *testing.T) {
 		"sed -i 1d a":        "1d a",
 		"sed -n 1p a":        "",
 	} {
-		cmds, err := command.Parse(line, "/w")
-		if err != nil {
-			t.Fatal(err)
-		}
+		cmds := must.Get(command.Parse(line, "/w"))(t)
 		var got []string
 		for _, c := range cmds {
 			for _, d := range lookup.Destroys(c) {

@@ -46,7 +46,6 @@ type File struct {
 	Data         []byte   // of Merge; else the content is kept under To
 	Folders      []string // folders above it that are removed too if they are empty
 	Unattributed bool
-	Command      string
 	Step         int    // of the newest change: when in its turn it was made
 	Description  string // and what for
 	Changes      []int64
@@ -167,7 +166,7 @@ func (s Steps) NeededContents(now tool.Hash) []tool.Hash {
 // newest first, so that text that someone else wrote between two of them stays. contents
 // holds those of NeededContents that are kept.
 func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
-	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Command: s.Command, Step: s.Step, Description: s.Description, Changes: s.Changes}
+	f := File{Path: s.Path, Now: now, Unattributed: s.Unattributed, Step: s.Step, Description: s.Description, Changes: s.Changes}
 	for _, st := range s.steps {
 		f.Had = append(f.Had, st.from)
 	}
@@ -192,7 +191,7 @@ func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 	case at.hash == "":
 		f.Action = Delete
 		if s.restoredByRedo {
-			f.askFor("it was removed by somebody, and a redo brought it back")
+			f.askFor("somebody removed it, and a redo brought it back")
 		}
 		if s.Only != "" {
 			f.askFor(fmt.Sprintf("its content was that of %s, which lost it since", s.Only))
@@ -220,9 +219,9 @@ func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 
 func unattributedWhy(command string) string {
 	if command == "" {
-		return "nothing says for certain that the agent changed it"
+		return "it is not certain that the agent changed it"
 	}
-	return fmt.Sprintf("it changed while %q ran, and nothing says that the command did it", command)
+	return fmt.Sprintf("it changed while %q ran, perhaps not by the command", command)
 }
 
 // askFor marks the file to be done only if a person confirms it.
@@ -306,7 +305,7 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 	for _, c := range [][]byte{base, ours, theirs} {
 		switch {
 		case c == nil:
-			return f.block(Clash, "it was changed since, and what would be needed to merge is not kept")
+			return f.block(Clash, "it was changed since, and the data to merge it is not kept")
 		case len(c) > mergeLimit:
 			return f.block(Clash, "it was changed since, and is too large to merge")
 		case bytes.IndexByte(c, 0) >= 0:

@@ -47,7 +47,7 @@ func note(what string, paths []string) event.Draft {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	if names == "" {
-		names = "no file: all was so already"
+		names = "no file: all was already so"
 	}
 	return event.Draft{Body: event.Noted{Why: event.NotedUndo, Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
 }

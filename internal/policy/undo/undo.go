@@ -16,7 +16,6 @@ package undo
 
 import (
 	"slices"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -44,9 +43,8 @@ const (
 // Change is one change of one file.
 type Change struct {
 	event.FileChanged
-	Seq     int64 // the sequence number of its event
-	Prompt  int64 // the sequence number of the person's prompt that led to it
-	Time    time.Time
+	Seq     int64  // the sequence number of its event
+	Prompt  int64  // the sequence number of the person's prompt that led to it
 	Command string // the command line that made it, if one did
 	// Step is the number of the reply with its call, counted in the turn, and Description
 	// what it is for, in the model's words. Both are empty for an undo and a redo.
@@ -65,7 +63,6 @@ type Change struct {
 // AppliedUndo is an undo that was executed and can be redone.
 type AppliedUndo struct {
 	Seq     int64 // the sequence number of its event
-	What    string
 	Prompt  int64
 	Changes []Change // what the undo itself changed
 	turn    int64    // the turn of the changes that it undid
@@ -143,7 +140,7 @@ func (f *Fold) change(e event.Event, b event.FileChanged) {
 }
 
 func (f *Fold) add(e event.Event, b event.FileChanged, set *event.Kept) {
-	c := Change{FileChanged: b, Seq: e.Seq, Time: e.Time, reply: f.reply, turn: f.began, set: set}
+	c := Change{FileChanged: b, Seq: e.Seq, reply: f.reply, turn: f.began, set: set}
 	if n := len(f.turns); n > 0 {
 		c.Prompt = f.turns[n-1].Prompt
 	}
@@ -216,7 +213,7 @@ func (f *Fold) undone(e event.Event, b event.Undone) {
 		}
 	}
 	if len(f.pendingUndo) > 0 {
-		f.applied = append(f.applied, AppliedUndo{Seq: e.Seq, What: b.What, Prompt: b.Prompt, Changes: f.pendingUndo, turn: turn})
+		f.applied = append(f.applied, AppliedUndo{Seq: e.Seq, Prompt: b.Prompt, Changes: f.pendingUndo, turn: turn})
 	}
 	if len(f.applied) > maxPuts {
 		f.applied = slices.Clone(f.applied[len(f.applied)-maxPuts:])

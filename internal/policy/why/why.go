@@ -116,7 +116,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.add(e, Retry, b.Text)
 		}
 	case event.Extended:
-		text := "the limit " + b.What + " was taken away by a person"
+		text := "the limit " + b.What + " was removed by a person"
 		if b.To > 0 {
 			text = fmt.Sprintf("the limit %s was raised to %v by a person", b.What, b.To)
 		}
@@ -160,7 +160,7 @@ func (f *Fold) retry(e event.Event, b event.Retried) {
 		ev = append(ev, "tried again after "+b.Wait.Round(time.Millisecond).String())
 	}
 	if b.Shown {
-		ev = append(ev, "what it had said so far was withdrawn")
+		ev = append(ev, "its text so far was discarded")
 	}
 	f.add(e, Retry, text, ev...)
 }
@@ -319,14 +319,14 @@ func (c *costs) rest() (out []string) {
 		out = append(out, fmt.Sprintf("child sessions: %s", usd(c.children)))
 	}
 	if c.guessed > 0 {
-		out = append(out, fmt.Sprintf("up to %s more for replies that broke off, as pawl counted", usd(c.guessed)))
+		out = append(out, fmt.Sprintf("up to %s more for replies that were cut off, by pawl's count", usd(c.guessed)))
 	}
 	if c.unknown > 0 && c.unknown < c.replies {
 		out = append(out, fmt.Sprintf("%d replies of unknown cost", c.unknown))
 	}
 	if c.dearest.usd > 0 {
 		u := c.dearest.usage
-		out = append(out, fmt.Sprintf("the dearest reply: %s, %s, %d tokens in (%d from the cache, %d written to it), %d out",
+		out = append(out, fmt.Sprintf("the costliest reply: %s, %s, %d tokens in (%d from the cache, %d written to it), %d out",
 			usd(c.dearest.usd), c.dearest.model, u.Input+u.CacheRead+u.CacheWrite, u.CacheRead, u.CacheWrite, u.Output))
 	}
 	return out
@@ -339,9 +339,9 @@ func (c *costs) finding() (Finding, bool) {
 	text := fmt.Sprintf("the session cost %s in %d model replies, its last turn %s in %d", usd(c.usd+c.children), c.replies, usd(c.turnUSD), c.turnReplies)
 	switch {
 	case c.unknown == c.replies && c.children == 0:
-		text = fmt.Sprintf("what the session cost is not known: %d model replies", c.replies)
+		text = fmt.Sprintf("the session's cost is unknown: %d model replies", c.replies)
 	case c.unknown > 0:
-		text = fmt.Sprintf("the cost of %d of the session's %d model replies is not known; the others cost %s", c.unknown, c.replies, usd(c.usd+c.children))
+		text = fmt.Sprintf("the cost of %d of the session's %d model replies is unknown; the others cost %s", c.unknown, c.replies, usd(c.usd+c.children))
 	}
 	ev := c.rest()
 	if ev == nil {

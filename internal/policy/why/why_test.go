@@ -133,8 +133,8 @@ func TestMoney(t *testing.T) {
 		event.Extended{What: "budget.usd", To: 10},
 		event.Ended{End: event.EndDone}, event.Prompted{Text: "more"}, event.Replied{Cost: ptr(0.5)}, event.Prompted{Text: "joins"}, event.Replied{})
 	has(t, of(f, Budget), "7 the limit budget.usd was raised to 10")
-	has(t, of(f, Cost), "the cost of 1 of the session's 3 model replies is not known; the others cost $1.7500",
-		"child sessions: $1.0000", "up to $0.1250 more", "the dearest reply: $0.5000")
+	has(t, of(f, Cost), "the cost of 1 of the session's 3 model replies is unknown; the others cost $1.7500",
+		"child sessions: $1.0000", "up to $0.1250 more", "the costliest reply: $0.5000")
 	f.Apply(event.Event{Seq: 20, Body: event.Ended{End: event.EndBudget, Error: &event.Fault{Message: "the budget of $2.00 is used up"}}})
 	has(t, of(f, Budget), "the turn ended: budget: the budget of $2.00", "this turn: $0.5000 in 2 model replies; the session: $1.7500")
 	has(t, of(f, Halt), "the prompt was: more")

@@ -67,10 +67,20 @@ func unhelpful(d event.CallDone, repeated bool) string {
 			}
 		}
 	}
-	if d.Listing && strings.Count(text, "\n") >= longList {
-		return "too many entries"
+	if n := entries(text); d.Listing && n >= longList { // of a match with its context only the match
+		return fmt.Sprintf("%d entries, too many; a narrower pattern, glob or path gives fewer", n)
 	}
 	return ""
+}
+
+// entries counts the lines of a listing, without those around the matches of a search.
+func entries(text string) (n int) {
+	for l := range strings.Lines(text) {
+		if rest := strings.TrimLeft(l, "0123456789"); rest == l || !strings.HasPrefix(rest, "-") {
+			n++
+		}
+	}
+	return n
 }
 
 // Cleaned is the result of FindResults.

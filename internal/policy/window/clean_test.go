@@ -74,7 +74,10 @@ func TestUnhelpful(t *testing.T) {
 		{"not found, at the start", gives("0", "bash", "Found 0 errors\n"+body+"end"), "nothing was found"},
 		{"not found, at the end", gives("0", "bash", body+"ls: x: No such file or directory"), "nothing was found"},
 		{"in the middle of a file", gives("0", "read", "start\n"+body+"end"), ""},
-		{"a long listing", gives("0", "ls", strings.Repeat("name.go  12 bytes\n", 200)), "too many entries"},
+		{"a long listing", gives("0", "ls", strings.Repeat("name.go  12 bytes\n", 200)), "200 entries, too many; a narrower pattern, glob or path gives fewer"},
+		{"the lines around matches", gives("0", "grep", "a.go\n"+strings.Repeat("12-before\n13:match\n14-after\n", 100)), ""},
+		{"long list of matches", gives("0", "grep", strings.Repeat("a.go:13:match\n", 200)), "200 entries, too many; a narrower pattern, glob or path gives fewer"},
+		{"numbers, without an end of line", gives("0", "grep", strings.Repeat("12345\n", 400)+"7"), "401 entries, too many"},
 		{"a long file", gives("0", "read", strings.Repeat("name.go  12 bytes\n", 200)), ""},
 	} {
 		c, at := offering(200_000)
@@ -88,6 +91,14 @@ func TestUnhelpful(t *testing.T) {
 	first, second := step(c, at, gives("0", "read", long)), step(c, at, gives("0", "read", long))
 	if strings.Contains(first, CleanTool) || !strings.Contains(second, "the same as an earlier result") {
 		t.Errorf("repeated: %q, %q", lastLine(first), lastLine(second))
+	}
+	feed(c, at, event.FileChanged{Path: "a.go", Before: "a", After: "b"})
+	if after := step(c, at, gives("0", "bash", long)); strings.Contains(after, CleanTool) {
+		t.Errorf("another tool: %q", lastLine(after))
+	}
+	feed(c, at, event.FileChanged{Path: "a.go", Before: "b", After: "c"})
+	if after := step(c, at, gives("0", "bash", long)); strings.Contains(after, CleanTool) {
+		t.Errorf("an edit landed since: that it is the same is news: %q", lastLine(after))
 	}
 }
 
@@ -252,7 +263,7 @@ func TestCompactionOff(t *testing.T) {
 // SPEC 0: the numbers are keys, their defaults are SPEC 9's, and what cannot
 // be is said.
 func TestConfig(t *testing.T) {
-	d := Config{}.filled()
+	d := Config{}.Defaults()
 	want := Config{
 		"bpe", "auto", "auto", 70, 85, 95, 1000, 750, 500, 200, 16_000, 90, 180, 80, 25, 50,
 	}

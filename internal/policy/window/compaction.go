@@ -34,9 +34,10 @@ type compactions struct {
 	dedupAt     int  // the count when reads were last examined
 	summary     string
 	failed      string // why the model wrote no summary
-	// repeated: the last result had been seen before.
+	// repeated: the last result had been seen before, and no file changed since.
 	repeated bool
-	hashes   map[uint64]struct{} // of results, to recognize repeated ones
+	changes  int            // of files
+	hashes   map[uint64]int // of results, to recognize repeated ones: changes at the newest
 }
 
 func (k *compactions) apply(b event.Body) {
@@ -49,10 +50,11 @@ func (k *compactions) apply(b event.Body) {
 	case event.Replied:
 		k.grown = true
 	case event.FileChanged:
+		k.changes++
 		k.fresh(b.Path + "\x00" + string(b.After))
 	case event.CallDone:
 		if k.repeated = false; b.Outcome == event.OK {
-			k.repeated = !k.fresh(b.Tool + "\x00" + b.Result.Text)
+			k.repeated = k.fresh(b.Tool+"\x00"+b.Result.Text) == k.changes
 		}
 	case event.Compacted:
 		k.dedupAt = 0
@@ -87,18 +89,20 @@ func hash(s string) uint64 {
 	return h
 }
 
-// fresh records something that was found or done, and reports whether it is new.
-func (k *compactions) fresh(s string) bool {
+// fresh remembers a result or a content. It returns how often files had changed when it
+// was last seen, -1 if it never was.
+func (k *compactions) fresh(s string) (at int) {
 	h := hash(s)
-	if _, ok := k.hashes[h]; ok {
-		return false
-	}
+	at, known := k.hashes[h]
 	if k.hashes == nil {
-		k.hashes = map[uint64]struct{}{}
+		k.hashes = map[uint64]int{}
 	}
-	k.hashes[h] = struct{}{}
-	k.news = true
-	return true
+	k.hashes[h] = k.changes
+	if !known {
+		k.news = true
+		return -1
+	}
+	return at
 }
 
 // compacted applies a compaction: Start replaces the oldest messages, and
@@ -128,7 +132,7 @@ func (c *Conversation) compacted(b event.Compacted) {
 	c.asked = [2]int{}
 	c.compact.dedupAt = c.bodyN
 	c.compact.stuck = c.Tier() == Critical
-	c.compact.unhelpful = c.Percent() >= c.conf.filled().CompactAt
+	c.compact.unhelpful = c.Percent() >= c.conf.Defaults().CompactAt
 }
 
 // drop replaces a result in one of these messages, or in the step under construction, by a
@@ -183,7 +187,7 @@ func (c *Conversation) StillSeen() []tool.Span {
 
 // Due returns why a compaction is due before the next request: event.CompactedFull, or "" if none is.
 func (c *Conversation) Due() event.CompactedWhy {
-	p, d := c.Percent(), c.conf.filled()
+	p, d := c.Percent(), c.conf.Defaults()
 	switch {
 	case c.conf.off(), p < d.CompactAt, !c.compact.grown:
 		return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -122,10 +123,7 @@ func TestAnySequence(t *testing.T) {
 			if got, want := live.headN+live.bodyN, recount(&live); got != want {
 				t.Fatalf("counted %d, recounted %d", got, want)
 			}
-			r, err := b.Request(llm.Tail{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(b.Request(llm.Tail{}))(t)
 			whole, prefix := body(t, r)
 			if !bytes.HasPrefix(prefix, before) {
 				t.Fatalf("the prefix moved:\n%s\n%s", before, prefix)
@@ -137,10 +135,7 @@ func TestAnySequence(t *testing.T) {
 			for _, e := range log {
 				again.Apply(e)
 			}
-			r2, err := NewBuilder(&again, plainCodec{}).Request(llm.Tail{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r2 := must.Get(NewBuilder(&again, plainCodec{}).Request(llm.Tail{}))(t)
 			if resumed, _ := body(t, r2); !bytes.Equal(resumed, whole) {
 				t.Fatal("a resumed session asks otherwise")
 			}
@@ -560,5 +555,28 @@ func TestLedgerKeepsEveryFailure(t *testing.T) {
 		if has := strings.Contains(text, "the 9th step hung"); has != kept {
 			t.Errorf("%s: kept %v", outcome, has)
 		}
+	}
+}
+
+// SPEC 9.6: a critical window is compacted at once, however short ago the last time was.
+func TestCriticalDoesNotWait(t *testing.T) {
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
+	fillTo := func(percent float64) {
+		for n := 0; c.Percent() < percent; n++ {
+			feed(&c, &at, event.Requested{Attempt: 1}, asks("s", "read", `{}`), gives("s", "read", strings.Repeat(fmt.Sprint("line ", n, "\n"), 250)))
+		}
+	}
+	fillTo(91)
+	feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("notes", nil))
+	before := at
+	fillTo(91)
+	if c.Percent() < 95 && c.Due() != "" {
+		t.Error("due again within 180 s, and not critical")
+	}
+	fillTo(95.5)
+	if c.Due() != event.CompactedFull || at.Sub(before) > 180*time.Second {
+		t.Errorf("at %.0f %%, %s later: due %q", c.Percent(), at.Sub(before), c.Due())
 	}
 }

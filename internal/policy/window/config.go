@@ -9,38 +9,28 @@ import (
 // Config is the numbers of SPEC 9; each is a key of the configuration. A zero
 // value means the default.
 type Config struct {
-	// Tokenizer is how tokens are counted: bpe (a byte-pair vocabulary) or estimate.
-	Tokenizer string `json:"tokenizer,omitempty"`
-	// Status sets when the model is told how full the window is: auto (where
-	// compaction is off or could not help) or always.
-	Status string `json:"status,omitempty"`
-	// Compact sets whether room is made automatically: auto or off.
-	Compact string `json:"compact,omitempty"`
+	Tokenizer string `json:"tokenizer,omitempty" jsonschema:"how tokens are counted: bpe, or estimate (faster)"`
+	Status    string `json:"status,omitempty" jsonschema:"when the model is told how full the window is: auto, or always"`
+	Compact   string `json:"compact,omitempty" jsonschema:"auto: older steps are summarized; off: only when the provider refuses a request as too long"`
 
-	// Borders of the tiers, in percent.
-	Moderate   float64 `json:"moderate,omitempty"`
-	Aggressive float64 `json:"aggressive,omitempty"`
-	Critical   float64 `json:"critical,omitempty"`
-	// Caps of one result, in tokens at a window of 16,384; they scale with the
-	// window, up to CapMost.
-	CapNormal     int `json:"cap_normal,omitempty"`
-	CapModerate   int `json:"cap_moderate,omitempty"`
-	CapAggressive int `json:"cap_aggressive,omitempty"`
-	CapCritical   int `json:"cap_critical,omitempty"`
-	CapMost       int `json:"cap_most,omitempty"`
-	// CompactAt is when a compaction is due; CompactApart is the least number
-	// of seconds between two that are not critical; Free is how much one must
-	// free to be worth it.
-	CompactAt    float64 `json:"compact_at,omitempty"`    // percent
-	CompactApart float64 `json:"compact_apart,omitempty"` // seconds
-	DedupAt      float64 `json:"dedup_at,omitempty"`      // percent
-	Free         float64 `json:"free,omitempty"`          // percent of the conversation
-	CallsMost    int     `json:"calls_most,omitempty"`    // the largest number of remaining calls that is reported
+	Moderate      float64 `json:"moderate,omitempty" jsonschema:"percent at which the level moderate begins"`
+	Aggressive    float64 `json:"aggressive,omitempty" jsonschema:"percent at which the level aggressive begins"`
+	Critical      float64 `json:"critical,omitempty" jsonschema:"percent at which the level critical begins"`
+	CapNormal     int     `json:"cap_normal,omitempty" jsonschema:"tokens of a result in a window of 16384; it scales"`
+	CapModerate   int     `json:"cap_moderate,omitempty" jsonschema:"the same at the level moderate"`
+	CapAggressive int     `json:"cap_aggressive,omitempty" jsonschema:"the same at the level aggressive"`
+	CapCritical   int     `json:"cap_critical,omitempty" jsonschema:"the same at the level critical"`
+	CapMost       int     `json:"cap_most,omitempty" jsonschema:"tokens of a result in any window"`
+	CompactAt     float64 `json:"compact_at,omitempty" jsonschema:"percent at which older steps are summarized; 50 saves a third of the cost of a long session"`
+	CompactApart  float64 `json:"compact_apart,omitempty" jsonschema:"seconds between two summaries"`
+	DedupAt       float64 `json:"dedup_at,omitempty" jsonschema:"percent at which references replace results that were released or read again"`
+	Free          float64 `json:"free,omitempty" jsonschema:"percent that a summary must free"`
+	CallsMost     int     `json:"calls_most,omitempty" jsonschema:"the largest number of remaining calls that the model is told"`
 }
 
 // Check returns an error if the configuration is invalid.
 func (c Config) Check() error {
-	d := c.filled()
+	d := c.Defaults()
 	switch {
 	case d.Tokenizer != "bpe" && d.Tokenizer != "estimate":
 		return errors.New("window.tokenizer must be bpe or estimate")
@@ -60,8 +50,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// filled returns the configuration with all defaults.
-func (c Config) filled() Config {
+// Defaults returns the configuration with all defaults.
+func (c Config) Defaults() Config {
 	return Config{
 		Tokenizer: cmp.Or(c.Tokenizer, "bpe"), Status: cmp.Or(c.Status, "auto"), Compact: cmp.Or(c.Compact, "auto"),
 		Moderate: cmp.Or(c.Moderate, 70), Aggressive: cmp.Or(c.Aggressive, 85), Critical: cmp.Or(c.Critical, 95),
@@ -73,14 +63,14 @@ func (c Config) filled() Config {
 }
 
 // BPE reports whether tokens are counted by a byte-pair vocabulary.
-func (c Config) BPE() bool { return c.filled().Tokenizer == "bpe" }
+func (c Config) BPE() bool { return c.Defaults().Tokenizer == "bpe" }
 
 // off reports whether automatic compaction is off.
 func (c Config) off() bool { return c.Compact == "off" }
 
 // tier returns the tier of a window that is full to this percentage.
 func (c Config) tier(percent float64) Tier {
-	switch d := c.filled(); {
+	switch d := c.Defaults(); {
 	case percent < d.Moderate:
 		return Normal
 	case percent < d.Aggressive:
@@ -96,7 +86,7 @@ func (c Config) resultCap(t Tier, window int) int {
 	if window <= 0 {
 		window = unknownWindow
 	}
-	d := c.filled()
+	d := c.Defaults()
 	n := map[Tier]int{Moderate: d.CapModerate, Aggressive: d.CapAggressive, Critical: d.CapCritical}[t]
 	if n == 0 {
 		n = d.CapNormal
@@ -105,5 +95,5 @@ func (c Config) resultCap(t Tier, window int) int {
 }
 
 func (c Config) minInterval() time.Duration {
-	return time.Duration(c.filled().CompactApart * float64(time.Second))
+	return time.Duration(c.Defaults().CompactApart * float64(time.Second))
 }

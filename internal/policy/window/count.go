@@ -27,7 +27,6 @@ type Counter interface{ Count(text string) int }
 // The error should be less than a fifth; calibration corrects the rest.
 type Estimate struct{}
 
-// Count implements Counter.
 func (Estimate) Count(text string) int {
 	_, n := head(text, -1)
 	return n

@@ -100,3 +100,16 @@ func clip(s string, n int) string {
 	}
 	return s[:n] + "…"
 }
+
+// clipMiddle is clip for a text whose end counts, too: of a long one the middle is left out.
+func clipMiddle(s string, n int) string {
+	whole := strings.Join(strings.Fields(s), " ")
+	if len(whole) <= n {
+		return whole
+	}
+	from := len(whole) - n/2
+	for from < len(whole) && whole[from]&0xC0 == 0x80 {
+		from++
+	}
+	return clip(whole, n/2) + " " + whole[from:]
+}

@@ -37,7 +37,7 @@ func (l lines) covers(m lines) bool {
 // ok is false if it is not worth it.
 func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 	limit := c.Limit()
-	if c.Percent() <= c.conf.filled().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.dedupAt)) < again*float64(limit) {
+	if c.Percent() <= c.conf.Defaults().DedupAt || len(c.open) > 0 || float64(c.calib.of(c.bodyN-c.compact.dedupAt)) < again*float64(limit) {
 		return event.Compacted{}, false
 	}
 	c.compact.dedupAt = c.bodyN
@@ -121,4 +121,4 @@ func reread(newer map[string][]lines, by string, in readArgs) bool {
 }
 
 // minFreed returns how many counted tokens must be freed to be worth a new prefix.
-func (c *Conversation) minFreed() float64 { return c.conf.filled().Free / 100 * float64(c.bodyN) }
+func (c *Conversation) minFreed() float64 { return c.conf.Defaults().Free / 100 * float64(c.bodyN) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // seenCodec writes what it is given, so that what a model sees can be read.
@@ -46,10 +47,7 @@ func TestImagesInWords(t *testing.T) {
 	var prefix []byte
 	request := func() string {
 		t.Helper()
-		r, err := b.Request(llm.Tail{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(b.Request(llm.Tail{}))(t)
 		body := bytes.Join(r.Body[:2], nil)
 		if !bytes.HasPrefix(body, prefix) {
 			t.Errorf("the prefix moved:\n%s\n%s", prefix, body)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 9.6, 19.3: what a compaction replaced is kept by nothing. Of images only the first
@@ -45,9 +46,7 @@ func TestKeepsNoCompactedImages(t *testing.T) {
 				data := image(i)
 				held = append(held, weak.Make(&data[0]))
 				feed(&conv, &at, c.turn(fmt.Sprint("c", i), data)...)
-				if _, err := b.Request(llm.Tail{}); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(b.Request(llm.Tail{}))
 				feed(&conv, &at, event.Requested{}, event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("seen")}}}})
 			}
 			older := conv.past.len()

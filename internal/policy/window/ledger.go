@@ -30,6 +30,7 @@ type ledger struct {
 	since     []string // files changed since the last command
 	plan      []tool.Item
 	asked     map[string]string // questions without an answer yet
+	blocked   map[string]bool   // calls without a result that somebody refused
 }
 
 // prompt returns prompt number i.
@@ -44,6 +45,7 @@ type changed struct {
 	path           string
 	hash           tool.Hash
 	added, removed int // lines, by all changes together
+	times          int // of changes
 	last           int // the number of its last change among all changes
 }
 
@@ -70,13 +72,14 @@ const (
 	maxKept      = 100
 	maxChecks    = 20
 	maxWords     = 60
-	maxSaid      = 400 // bytes of one entry
+	maxSaid      = 400  // bytes of one entry
+	maxReply     = 1600 // of a reply: the longest ones state the decisions
 )
 
 func (l *ledger) apply(b event.Body) {
 	switch b := b.(type) {
 	case event.Replied:
-		if text := clip(b.Reply.Message.Text(), maxSaid*3/2); text != "" {
+		if text := clipMiddle(b.Reply.Message.Text(), maxReply); text != "" {
 			l.words = append(l.words, text)
 			l.words = l.words[max(0, len(l.words)-maxWords):]
 		}
@@ -112,6 +115,13 @@ func (l *ledger) apply(b event.Body) {
 		if b.Summary != "" {
 			l.kept = latest(l.kept, "- "+clip(b.Summary, maxSaid))
 			l.kept = l.kept[max(0, len(l.kept)-maxKept):]
+		}
+	case event.Blocked:
+		if b.By != event.ByStuck { // else it is told as a circle
+			if l.blocked == nil {
+				l.blocked = map[string]bool{}
+			}
+			l.blocked[b.Call] = true
 		}
 	case event.Planned:
 		l.plan = b.Items
@@ -159,7 +169,7 @@ func (l *ledger) change(b event.FileChanged) {
 		l.files[b.Path] = f
 	}
 	f.hash = b.After
-	f.added, f.removed = f.added+b.Added, f.removed+b.Removed
+	f.added, f.removed, f.times = f.added+b.Added, f.removed+b.Removed, f.times+1
 	l.changes++
 	f.last = l.changes
 	l.since = latest(l.since, b.Path)
@@ -194,19 +204,25 @@ func (l *ledger) done(c llm.Call, d event.CallDone) {
 	if d.Command != "" {
 		l.since = nil
 	}
+	refused := "not allowed: " + name + " `" + target + "`: "
+	blocked := l.blocked[d.ID]
+	delete(l.blocked, d.ID)
 	switch d.Outcome {
 	case event.OK:
 		for _, f := range l.failures {
 			f.solved = f.solved || f.key == key
 		}
-	case event.Failed, event.TimedOut, event.UnknownDone:
+		l.decisions = slices.DeleteFunc(slices.Clone(l.decisions), func(s string) bool { return strings.HasPrefix(s, refused) }) // allowed since
+	case event.Failed, event.TimedOut, event.UnknownDone, event.Denied:
+		if blocked {
+			l.decide(refused + clip(d.Result.Text, 160))
+			break
+		}
 		f := &failure{key: key, what: name + " `" + target + "`", evidence: evidenceOf(d.Result.Text), at: -1}
 		if d.Command != "" {
 			f.after, f.at = after, l.changes
 		}
 		l.fail(f)
-	case event.Denied:
-		l.decide("not allowed: " + name + " `" + target + "`: " + clip(d.Result.Text, 160))
 	}
 }
 
@@ -246,22 +262,33 @@ func worked(args json.RawMessage) string {
 	for _, f := range in.Files {
 		in.Path += " " + f.Path
 	}
+	if in.Pattern != "" && in.Path != "" {
+		in.Path = in.Pattern + " in " + in.Path
+	}
 	return clip(cmp.Or(in.Path, in.Command, in.Pattern, in.URL, in.ID), maxSaid/2)
 }
 
-// evidenceOf is the part of an output that shows a failure: the first line that looks
-// like an error, and the last lines.
+// evidenceOf is the part of an output that shows a failure: the first lines that look like
+// one, and the last two lines. What pawl added to the output, from the exit code on, is no
+// evidence.
 func evidenceOf(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
-	out := ""
-	for _, s := range lines[:max(0, len(lines)-2)] {
-		low := strings.ToLower(s)
-		if strings.Contains(low, "error") || strings.Contains(low, "fail") || strings.Contains(low, "panic") || strings.Contains(low, "undefined") {
-			out = clip(s, maxSaid/2) + " … "
+	for i := len(lines) - 1; i > 0; i-- {
+		if strings.HasPrefix(lines[i], "exit code ") {
+			lines = lines[:i]
 			break
 		}
 	}
-	return out + clip(strings.Join(lines[max(0, len(lines)-2):], " | "), maxSaid/2)
+	const most = 4
+	var said []string
+	end := max(0, len(lines)-2)
+	for _, s := range lines[:end] {
+		low := strings.ToLower(s)
+		if len(said) < most && (strings.Contains(low, "error") || strings.Contains(low, "fail") || strings.Contains(low, "panic") || strings.Contains(low, "undefined")) {
+			said = append(said, clip(s, maxSaid/most))
+		}
+	}
+	return strings.Join(append(said, clip(strings.Join(lines[end:], " | "), maxSaid/2)), " … ")
 }
 
 func (f *failure) line(changes int) string {
@@ -303,6 +330,9 @@ func (l *ledger) text(tokens, shown int) string {
 		what := "removed"
 		if f.hash != "" {
 			what = fmt.Sprintf("+%d -%d", f.added, f.removed)
+			if f.times > 1 {
+				what += fmt.Sprintf(" in %d changes", f.times)
+			}
 		}
 		if f.last > l.checkedAt {
 			what += "; not checked since"

@@ -10,14 +10,19 @@ import (
 
 // ranCheck records how a command line with a check ended.
 func (l *ledger) ranCheck(d event.CallDone) {
-	switch {
-	case command.IsCheck(d.Ran()):
-		passed := 0
-		if d.Exit != nil && *d.Exit == 0 {
-			passed = evidence.Count(d.Ran(), d.Result.Text).Ran
+	told := d.Checks != nil
+	for _, r := range d.Lines() {
+		if !command.IsCheck(r.Command) {
+			continue
 		}
-		l.checked(d.Ran(), ended(d.Exit, passed, ""), d.Exit != nil)
-	case hasCheck(d.Command):
+		told = true
+		passed := 0
+		if r.Exit != nil && *r.Exit == 0 {
+			passed = evidence.CountIn(d.Command, r.Command, d.Result.Text).Ran
+		}
+		l.checked(r.Command, ended(r.Exit, passed, ""), r.Exit != nil)
+	}
+	if !told && hasCheck(d.Command) {
 		// The exit code is that of another command, such as tail: the output has to tell.
 		l.checked(d.Command, "its output ended: "+evidenceOf(d.Result.Text), d.Exit != nil)
 	}

@@ -3,6 +3,7 @@ package window
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -24,11 +25,11 @@ func TestLedgerOfFiles(t *testing.T) {
 		events []event.Body
 		want   string
 	}{
-		"not checked":        {[]event.Body{changed("a.go", "2", 3, 1), changed("a.go", "3", 1, 1)}, "- a.go (+4 -2; not checked since)\n"},
+		"not checked":        {[]event.Body{changed("a.go", "2", 3, 1), changed("a.go", "3", 1, 1)}, "- a.go (+4 -2 in 2 changes; not checked since)\n"},
 		"passed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero)}, "- a.go (+3 -1)\n"},
 		"failed":             {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &one)}, "- a.go (+3 -1)\n"},
 		"stopped":            {[]event.Body{changed("a.go", "2", 3, 1), ran("npm test", nil)}, "- a.go (+3 -1; not checked since)\n"},
-		"changed since":      {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero), changed("a.go", "3", 1, 0)}, "- a.go (+4 -1; not checked since)\n"},
+		"changed since":      {[]event.Body{changed("a.go", "2", 3, 1), ran("go test ./...", &zero), changed("a.go", "3", 1, 0)}, "- a.go (+4 -1 in 2 changes; not checked since)\n"},
 		"one of two":         {[]event.Body{changed("a.go", "2", 3, 1), ran("go vet ./...", &zero), changed("b.go", "3", 1, 0)}, "- a.go (+3 -1)\n- b.go (+1 -0; not checked since)\n"},
 		"no check":           {[]event.Body{changed("a.go", "2", 3, 1), ran("ls", &zero)}, "- a.go (+3 -1; not checked since)\n"},
 		"a check after turn": {[]event.Body{changed("a.go", "2", 3, 1), event.Checked{Command: "go test ./a", Exit: &zero}}, "- a.go (+3 -1)\n"},
@@ -45,6 +46,34 @@ func TestLedgerOfFiles(t *testing.T) {
 		if got := l.text(1000, 0); !strings.Contains(got, "## Files changed, newest last\n"+c.want) {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
+	}
+}
+
+// SPEC 9.6: after compaction a call is told as not allowed only if somebody refused it, and
+// no longer once it was allowed. What pawl asked to be looked at first is a failure like
+// others.
+func TestRefusedAndAllowed(t *testing.T) {
+	t.Parallel()
+	var l ledger
+	call := func(id string, outcome event.Outcome, text string) {
+		l.done(llm.Call{ID: id, Name: "edit", Args: []byte(`{"path":"p.go"}`)}, event.CallDone{ID: id, Tool: "edit", Outcome: outcome, Result: llm.Result{Text: text}})
+	}
+	call("1", event.Denied, "lines 4-7 of p.go were not shown")
+	if got := l.text(1000, 0); strings.Contains(got, "not allowed") || !strings.Contains(got, "## Tried and failed") {
+		t.Errorf("not shown:\n%s", got)
+	}
+	call("2", event.OK, "done")
+	if got := l.text(1000, 0); !strings.Contains(got, "were not shown [worked later]") {
+		t.Errorf("shown, and edited:\n%s", got)
+	}
+	l.apply(event.Blocked{Call: "3", Tool: "edit", By: event.ByPerson})
+	call("3", event.Denied, "the user said no")
+	if got := l.text(1000, 0); !strings.Contains(got, "- not allowed: edit `p.go`: the user said no\n") {
+		t.Errorf("refused:\n%s", got)
+	}
+	call("4", event.OK, "done")
+	if got := l.text(1000, 0); strings.Contains(got, "not allowed") {
+		t.Errorf("allowed since:\n%s", got)
 	}
 }
 
@@ -72,5 +101,33 @@ func TestFailuresBeforeChanges(t *testing.T) {
 	}
 	if strings.Contains(got, "do not try") {
 		t.Errorf("a test must be run again:\n%s", got)
+	}
+}
+
+// SPEC 9.6: after a compaction a failure has its reasons, and what a command said last, not
+// what pawl added to its output.
+func TestEvidenceIsTheCommands(t *testing.T) {
+	for _, c := range []struct{ name, output, want string }{
+		{"the reasons of a test", "--- FAIL: TestConvert (0.00s)\n    --- FAIL: TestConvert/missing (0.00s)\n        \tError: an error is expected but got nil\nok  \tm/b\nFAIL\nexit code 1", "--- FAIL: TestConvert (0.00s) … --- FAIL: TestConvert/missing (0.00s) … Error: an error is expected but got nil … ok m/b | FAIL"},
+		{"what a command said", "13\nexit code 0\n[changed while this ran: a.go, b.go]", "13"},
+		{"and pawl's notes", "build-ok\nexit code 0\n[the sandbox refused: write /x]", "build-ok"},
+		{"nothing but its end", "exit code 1", "exit code 1"},
+		{"its own brackets", "[1,2]\n[3]", "[1,2] | [3]"},
+	} {
+		if got := evidenceOf(c.output); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// SPEC 9.6: of long words the end stays, too: there decisions stand.
+func TestLongWordsKeepTheirEnd(t *testing.T) {
+	text := "I read all of it. " + strings.Repeat("wörter und wörter ", 200) + "So I leave the API as it is."
+	got := clipMiddle(text, 600)
+	if !strings.HasPrefix(got, "I read all of it.") || !strings.HasSuffix(got, "So I leave the API as it is.") || len(got) > 620 || !utf8.ValidString(got) {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	if got := clipMiddle("a\n b ", 600); got != "a b" {
+		t.Errorf("%q", got)
 	}
 }

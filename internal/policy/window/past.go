@@ -50,7 +50,6 @@ func (p *packedMessages) at(i int) (llm.Message, about) {
 	return r.message(), a
 }
 
-// all returns all messages.
 func (p *packedMessages) all() (ms []llm.Message, as []about) {
 	ms, as = make([]llm.Message, 0, p.len()+1), make([]about, 0, p.len()) // a caller adds the tail
 	for m, a := range p.from(0) {

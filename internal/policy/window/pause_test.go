@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // hourCodec can ask for a cache that lasts an hour.
@@ -59,10 +60,7 @@ func TestPauses(t *testing.T) {
 					at = at.Add(c.pauses[i-1] - time.Second)
 				}
 				feed(&conv, &at, event.Prompted{Source: event.Person, Text: "go"})
-				r, err := b.Request(llm.Tail{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(b.Request(llm.Tail{}))(t)
 				whole := bytes.Join(r.Body, nil)
 				again, err := NewBuilder(&conv, codec).Request(llm.Tail{})
 				if err != nil || !bytes.Equal(bytes.Join(again.Body, nil), whole) {

@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -34,6 +35,8 @@ type Plan struct {
 	ledger   string
 	images   []llm.Media
 	fallback string   // the summary without a model
+	about    string   // what the request for the summary says before its record
+	room     int      // counted tokens of that record
 	facts    []string // words of what was done, some of which a summary names
 	size     int      // counted tokens of the messages that the summary replaces
 	space    int      // the most counted tokens that summary may have
@@ -57,7 +60,7 @@ func (c *Conversation) Plan(why event.CompactedWhy, focus string) Plan {
 	if limit == 0 {
 		limit = unknownWindow
 	}
-	if at := c.conf.filled().CompactAt; why == event.CompactedFull && at < 90 {
+	if at := c.conf.Defaults().CompactAt; why == event.CompactedFull && at < 90 {
 		limit = int(float64(limit) * at / 90) // an earlier compaction leaves less
 	}
 	body := max(c.calib.to(limit)-c.headN, c.calib.to(limit)/4, 400)
@@ -125,7 +128,35 @@ func (c unpacked) boundary(tokens int) (older, prompts int) {
 // to a size that fits any window.
 func (p *Plan) ask(body int) {
 	c := p.conv
-	room := min(body*partRecord/100, 32_000)
+	p.room = min(body*partRecord/100, 32_000)
+	var b strings.Builder
+	if p.Focus != "" {
+		fmt.Fprintf(&b, "The user wants this to be kept above all: %s\n\n", p.Focus)
+	}
+	if c.compact.summary != "" {
+		fmt.Fprintf(&b, "The notes so far; what in them still holds must be in yours:\n<notes>\n%s\n</notes>\n\n", c.compact.summary)
+	}
+	fmt.Fprintf(&b, "What the user asked:\n%s\n", p.intro)
+	p.about = b.String()
+	r, n := p.request(fmt.Sprintf("%sWhat the log keeps besides:\n<lists>\n%s</lists>\n\nThe record:\n<record>\n%s</record>\n\nWrite the notes now.", p.about, p.ledger, p.recorded(p.room, record)))
+	p.Ask, p.Input = &r, n
+}
+
+// request returns a request for a summary, and its tokens.
+func (p Plan) request(text string) (llm.Request, int64) {
+	c := p.conv
+	r := llm.Request{
+		Head:     llm.Head{Model: c.head.Model, System: strings.TrimSpace(summarySystem)},
+		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(text)}}},
+		Tail:     llm.Tail{MaxTokens: max(256, min(c.calib.of(p.space), 4096))},
+	}
+	return r, int64(c.calib.of(countHead(Estimate{}, r.Head) + countMessage(Estimate{}, r.Messages[0])))
+}
+
+// recorded returns the older messages as a record with room for so many tokens: the newest
+// that fit.
+func (p Plan) recorded(room int, record func(llm.Message, int) string) string {
+	c := p.conv
 	var lines []string
 	for i := p.older - 1; i >= 0 && room > 0; i-- {
 		if c.about[i].kind == start {
@@ -139,24 +170,8 @@ func (p *Plan) ask(body int) {
 		}
 		lines = append(lines, s)
 	}
-	var b strings.Builder
-	if p.Focus != "" {
-		fmt.Fprintf(&b, "The user wants this to be kept above all: %s\n\n", p.Focus)
-	}
-	if c.compact.summary != "" {
-		fmt.Fprintf(&b, "The notes so far; what in them still holds must be in yours:\n<notes>\n%s\n</notes>\n\n", c.compact.summary)
-	}
-	fmt.Fprintf(&b, "What the user asked:\n%s\nWhat the log keeps besides:\n<lists>\n%s</lists>\n\nThe record:\n<record>\n", p.intro, p.ledger)
-	for i := len(lines) - 1; i >= 0; i-- {
-		b.WriteString(lines[i])
-	}
-	b.WriteString("</record>\n\nWrite the notes now.")
-	p.Ask = &llm.Request{
-		Head:     llm.Head{Model: c.head.Model, System: strings.TrimSpace(summarySystem)},
-		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(b.String())}}},
-		Tail:     llm.Tail{MaxTokens: max(256, min(c.calib.of(p.space), 4096))},
-	}
-	p.Input = int64(c.calib.of(countHead(Estimate{}, p.Ask.Head) + countMessage(Estimate{}, p.Ask.Messages[0])))
+	slices.Reverse(lines)
+	return strings.Join(lines, "")
 }
 
 // record returns a message in the form of the summary's request.

@@ -40,7 +40,7 @@ func (c *Conversation) Report() Report {
 	limit := c.Limit()
 	r := Report{
 		Window: c.info.Window, Limit: limit, Tokens: c.Tokens(), Percent: c.Percent(), Tier: c.Tier(),
-		Urgency: Urgency(c.Percent()), Calls: c.CallsLeft(), CallsMost: c.conf.filled().CallsMost, Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count, Failed: c.compact.failed, Cleaned: len(c.clean.waiting),
+		Urgency: Urgency(c.Percent()), Calls: c.CallsLeft(), CallsMost: c.conf.Defaults().CallsMost, Cap: c.ResultCap(), Factor: c.calib.value(), Compacts: c.compact.count, Failed: c.compact.failed, Cleaned: len(c.clean.waiting),
 	}
 	n := func(p llm.Part) int { return c.calib.of(countPart(c.count(), p)) }
 	system := Share{Name: "system prompt", Count: 1, Tokens: c.calib.of(messageTokens + c.count().Count(c.head.System))}

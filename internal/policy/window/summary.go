@@ -37,15 +37,30 @@ func (p Plan) Poor(summary string) string {
 	return ""
 }
 
-// AskAgain returns the request for another summary, after a poor one.
+// AskAgain returns the request for another summary, after a poor one. It has what a poor one
+// lacks, what the agent said and did, and not what it read: that was most of the first
+// request, and would be paid for twice.
 func (p Plan) AskAgain(summary, why string) (llm.Request, int64) {
-	r := *p.Ask
-	added := []llm.Message{
-		{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(summary)}},
-		{Role: llm.User, Parts: []llm.Part{llm.TextPart("Nobody can go on with these notes: " + why + ". The record will be gone, and the notes are all that is left of it. Write them again, under the headings, with the exact names and values that the next step needs.")}},
+	return p.request(fmt.Sprintf("%sWhat the agent said and did:\n<record>\n%s</record>\n\nThe notes that you wrote about it:\n<poor>\n%s\n</poor>\n\nNobody can go on with these: %s. The record will be gone, and the notes are all that is left of it. Write them again, under the headings, with the exact names and values that the next step needs.",
+		p.about, p.recorded(p.room/2, said), clip(summary, 2000), why))
+}
+
+// said returns a message in the form of the second request: of a result only its last line,
+// which says how it ended.
+func said(m llm.Message, most int) string {
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		if p.Kind == llm.Output && p.Result != nil {
+			r := *p.Result
+			text := strings.TrimSpace(r.Text)
+			if last := lastLine(text); strings.HasPrefix(last, "[r") { // its handle
+				text = strings.TrimSpace(strings.TrimSuffix(text, last))
+			}
+			r.Text = clip(lastLine(text), 120)
+			m.Parts[i].Result = &r
+		}
 	}
-	r.Messages = append(slices.Clone(r.Messages), added...)
-	return r, p.Input + int64(p.conv.calib.of(countMessage(Estimate{}, added[0])+countMessage(Estimate{}, added[1])))
+	return record(m, most)
 }
 
 // texts returns how many of the messages from this one on are words of the model.

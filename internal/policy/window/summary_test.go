@@ -101,6 +101,35 @@ func TestPoor(t *testing.T) {
 	}
 }
 
+// SPEC 9.6: the second request for a summary has what the agent said and did, the poor notes
+// and what they lack, and costs a part of the first.
+func TestAskAgain(t *testing.T) {
+	t.Parallel()
+	var c Conversation
+	at := time.Unix(0, 0)
+	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "mend the lexer"})
+	long := strings.Repeat("a line that was read\n", 400)
+	for c.Due() == "" {
+		r := asks("a", "read", `{"files":[{"path":"lex/tabs.go"}]}`)
+		r.Reply.Message.Parts = append([]llm.Part{llm.TextPart("Tabs stay: the printer counts them.")}, r.Reply.Message.Parts...)
+		feed(&c, &at, event.Requested{Attempt: 1}, r, gives("a", "read", long+"exit code 3"))
+	}
+	p := c.Plan(c.Due(), "the tabs")
+	r, n := p.AskAgain("nothing much", "they have 2 words")
+	text := r.Messages[0].Text()
+	if len(r.Messages) != 1 || n*2 > p.Input || r.Tail != p.Ask.Tail || r.Head.System != p.Ask.Head.System {
+		t.Errorf("%d tokens, the first had %d: %+v", n, p.Input, r)
+	}
+	for _, want := range []string{"kept above all: the tabs", "mend the lexer", "agent: Tabs stay: the printer counts them.", "lex/tabs.go", "result: exit code 3", "<poor>\nnothing much\n</poor>", "they have 2 words"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if strings.Contains(text, "a line that was read") {
+		t.Error("what was read is sent twice")
+	}
+}
+
 // SPEC 9.6: what calls worked on are facts, once and without short words.
 func TestFacts(t *testing.T) {
 	t.Parallel()

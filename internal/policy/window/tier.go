@@ -57,11 +57,10 @@ func (c *Conversation) Percent() float64 {
 // has an effect. Below that, no decision would change even if Estimate were wrong by
 // half, and a vocabulary would only cost memory.
 func (c *Conversation) CountsMatter() bool {
-	d := c.conf.filled()
+	d := c.conf.Defaults()
 	return d.Status == "always" || 2*c.Percent() >= min(d.Moderate, d.CompactAt, d.DedupAt)
 }
 
-// Tier returns the tier for Percent.
 func (c *Conversation) Tier() Tier { return c.conf.tier(c.Percent()) }
 
 // MaxReplyTokens returns the longest reply, in tokens, with which request and reply fit
@@ -70,7 +69,26 @@ func (c *Conversation) MaxReplyTokens() int {
 	if c.info.Window <= 0 {
 		return 0
 	}
-	return max(c.info.Window-c.Tokens()*102/100-64, 256)
+	return c.maxReply(c.Tokens())
+}
+
+func (c *Conversation) maxReply(request int) int { return max(c.info.Window-request*102/100-64, 256) }
+
+// leastText is what a reply that may think has for the rest, where the window has it.
+const leastText = 4096
+
+// ThinkingTokens returns how much of each reply may be thinking until the window is
+// compacted, 0 if that is not known.
+func (c *Conversation) ThinkingTokens() int {
+	limit := c.Limit()
+	if c.info.Window <= 0 || limit <= 0 {
+		return 0
+	}
+	least := c.maxReply(int(float64(limit) * min(c.conf.Defaults().CompactAt, 100) / 100))
+	if c.info.MaxOutput > 0 {
+		least = min(least, c.info.MaxOutput)
+	}
+	return max(least/2, least-leastText)
 }
 
 // Urgency returns how urgent a compaction is (SPEC 9.8): none, low, medium,
@@ -93,7 +111,7 @@ func Urgency(percent float64) string {
 // it kept free, from the results so far; at most 50 (SPEC 9.3).
 func (c *Conversation) CallsLeft() int {
 	limit, average := c.Limit(), 400 // the specification's size of an unknown result
-	most := c.conf.filled().CallsMost
+	most := c.conf.Defaults().CallsMost
 	if limit <= 0 {
 		return most
 	}

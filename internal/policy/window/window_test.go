@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // plainCodec encodes messages as they are; a marker is a field of its own.
@@ -91,10 +92,7 @@ func TestEveryRequestIsAPrefixOfTheNext(t *testing.T) {
 		so := []event.Body{rebased}
 		for _, body1 := range history(t) {
 			if _, ok := body1.(event.Requested); ok {
-				r, err := b.Request(llm.Tail{MaxTokens: 7})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(b.Request(llm.Tail{MaxTokens: 7}))(t)
 				whole, prefix := body(t, r)
 				if !bytes.HasPrefix(prefix, before) {
 					t.Fatalf("the prefix moved:\n%s\n%s", before, prefix)
@@ -106,10 +104,7 @@ func TestEveryRequestIsAPrefixOfTheNext(t *testing.T) {
 				for _, x := range so {
 					again.Apply(event.Event{Body: x})
 				}
-				r2, err := NewBuilder(&again, plainCodec{}).Request(llm.Tail{MaxTokens: 7})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r2 := must.Get(NewBuilder(&again, plainCodec{}).Request(llm.Tail{MaxTokens: 7}))(t)
 				if resumed, _ := body(t, r2); !bytes.Equal(resumed, whole) {
 					t.Fatalf("a resumed session asks otherwise:\n%s\n%s", whole, resumed)
 				}
@@ -184,10 +179,7 @@ func TestWideStep(t *testing.T) {
 		c.Apply(event.Event{Body: event.Rebased{Head: llm.Head{Model: "m"}}})
 		c.Apply(event.Event{Body: event.Prompted{Text: "look at all"}})
 		b := NewBuilder(&c, plainCodec{})
-		first, err := b.Request(llm.Tail{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(b.Request(llm.Tail{}))(t)
 		c.Apply(event.Event{Body: event.Requested{}})
 		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("looking")}}
 		var done []event.Body
@@ -200,10 +192,7 @@ func TestWideStep(t *testing.T) {
 			c.Apply(event.Event{Body: e})
 		}
 		for range 2 {
-			second, err := b.Request(llm.Tail{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			second := must.Get(b.Request(llm.Tail{}))(t)
 			anew, err := b.Request(llm.Tail{MaxTokens: 7})
 			if b.SetTail(second, llm.Tail{MaxTokens: 7}); err != nil || !slices.EqualFunc(second.Body, anew.Body, bytes.Equal) || second.Tail != anew.Tail {
 				t.Errorf("%d calls: with another tail it is not as if built with it: %v", n, err)
@@ -228,9 +217,7 @@ func BenchmarkRequest(b *testing.B) {
 			step := func(i int) {
 				c.Apply(event.Event{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("ok")}}}}})
 				c.Apply(event.Event{Body: event.Prompted{Text: fmt.Sprint(i)}})
-				if _, err := builder.Request(llm.Tail{}); err != nil {
-					b.Fatal(err)
-				}
+				must.Done(b)(builder.Request(llm.Tail{}))
 			}
 			for i := range turns {
 				step(i)

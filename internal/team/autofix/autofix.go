@@ -35,6 +35,9 @@ const (
 type Config struct {
 	// Find finds the checks for changed files: the Find method of a checks.Finder.
 	Find func(changed []string) (checks.Found, error)
+	// Lacks, if set, returns what a check needs and the machine does not have: such a check
+	// is not started.
+	Lacks func(checks.Check) string
 	// Trusted, if set, returns why a check needs a person's consent, "" if its
 	// folder is trusted, and a stamp of everything that defines it.
 	Trusted func(checks.Check) (untrusted, stamp string)
@@ -87,16 +90,13 @@ type try struct {
 	after  []string             // what was changed by then
 }
 
-// Next implements verify.Verifier.
 func (f *verifier) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	proof := t.Evidence()
 	files := map[string]tool.Hash{}
 	var paths []string
-	for _, x := range proof.Files {
-		if !x.ByCheck {
-			files[x.Path] = x.After
-			paths = append(paths, x.Path)
-		}
+	for _, x := range proof.Changed() {
+		files[x.Path] = x.After
+		paths = append(paths, x.Path)
 	}
 	if len(paths) == 0 {
 		return "", nil
@@ -184,7 +184,21 @@ func diagnosticKey(d tool.Diagnostic) string { return d.Path + "\x00" + normaliz
 // the turn's doing, the wide ones wait. A narrow check that ran out of time leaves none
 // for the wide one.
 func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Report, found checks.Found) (failed []failing, err error) {
-	open := slices.DeleteFunc(slices.Clone(found.Wide), func(c checks.Check) bool { return proof.Passed(c.Command) })
+	var open []checks.Check
+	for _, c := range found.Wide {
+		if proof.Passed(c.Command) {
+			continue
+		}
+		if f.Lacks != nil {
+			if what := f.Lacks(c); what != "" {
+				if err := t.Lacks(ctx, f.call(c), what); err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		open = append(open, c)
+	}
 	if len(open) == 0 {
 		return nil, nil
 	}
@@ -202,7 +216,7 @@ func (f *verifier) run(ctx context.Context, t *verify.TurnEnd, proof evidence.Re
 	for i, group := range [][]checks.Check{narrow, open} {
 		for _, c := range group {
 			// What the changes can affect ran in the narrow check.
-			unaffected := i > 0 && slices.ContainsFunc(found.Narrow, func(n checks.Check) bool { return n.Unit == c.Unit })
+			unaffected := i > 0 && slices.ContainsFunc(found.Narrow, func(n checks.Check) bool { return n.Unit == c.Unit && !n.Direct })
 			if refused[c.Unit] {
 				continue
 			}

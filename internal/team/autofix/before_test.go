@@ -4,10 +4,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // red is a Go project in which a test fails, and others pass, before any turn.
@@ -78,7 +78,7 @@ func TestRedBefore(t *testing.T) {
 	if n := len(r.model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
-	r.reason(all + ", exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests")
+	r.reason("nothing new fails: " + all + ", exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests")
 	es := r.run(nil)
 	r.told(es, "0 "+all+" → 1", "asked", "done") // all is as it was
 	contains(t, prompts(es)[0], "\nTestFile (example.com/red/a)\n    a_test.go:12: the data is \"broken\\n\", <nil>\n", "Not yours to fix: 1 test failed in the same way before.")
@@ -125,7 +125,7 @@ func TestFlaky(t *testing.T) {
 	if n := len(r.model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
-	r.reason("2 checks fail: go test ./a ./b, exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests; go test ./..., exit code 1; failing, and before in another way: TestFlaky (example.com/red/c); failed as before: TestOld (example.com/red/a); passed: 2 tests")
+	r.reason("2 checks fail; go test ./a ./b, exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests; go test ./..., exit code 1; failing, and before in another way: TestFlaky (example.com/red/c); failed as before: TestOld (example.com/red/a); passed: 2 tests")
 }
 
 // SPEC 13.3, with the real go: packages whose modules are missing could not run, before
@@ -142,7 +142,7 @@ func TestModulesMissing(t *testing.T) {
 		write("ok/new.go", "package ok\n\nimport _ \"github.com/nobody/new\"\n"), llmtest.Say("done"), llmtest.Say("so be it"),
 	)
 	r.told(r.run(nil), "0 go test ./... → 1", "done")
-	r.reason("go test ./..., exit code 1; could not run: 4 packages or files, modules missing; passed: 1 test")
+	r.reason("nothing new fails: go test ./..., exit code 1; could not run: 4 packages, modules missing; passed: 1 test")
 	es := r.run(nil)
 	if ps := prompts(es); len(ps) != 1 {
 		t.Fatalf("%q", story(es))
@@ -152,10 +152,7 @@ func TestModulesMissing(t *testing.T) {
 
 // recorded returns what a program printed.
 func recorded(t *testing.T, name string) string {
-	b, err := os.ReadFile("../../adapter/checks/testdata/" + name + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("../../adapter/checks/testdata/" + name + ".txt"))(t)
 	return string(b)
 }
 
@@ -226,7 +223,7 @@ func TestBeforeByTool(t *testing.T) {
 				if n := len(r.model.Requests()); n != 2 || len(prompts(es)) != 0 {
 					t.Errorf("%s: %d requests: %q", out, n, story(es))
 				}
-				r.reason(c.command + ", " + c.says[i])
+				r.reason("nothing new fails: " + c.command + ", " + c.says[i])
 				es = r.run(nil)
 				if ps := prompts(es); len(ps) != 1 || len(ps[0]) > promptBytes || !strings.Contains(ps[0], c.cause) {
 					t.Errorf("%s: %q: %q", out, story(es), ps)
@@ -251,7 +248,7 @@ func TestMachineLacksSomething(t *testing.T) {
 		r.program("go", "cat out; exit 1")
 		es := r.run(nil)
 		r.told(es, "0 go test ./... → 1", "done")
-		r.reason("go test ./..., exit code 1; " + says)
+		r.reason("nothing new fails: go test ./..., exit code 1; " + says)
 		if bs := find[event.Baseline](es); len(bs) > 0 {
 			t.Errorf("%+v", bs)
 		}
@@ -266,16 +263,16 @@ func TestHangingTest(t *testing.T) {
 	hang := "echo '=== RUN   TestQuick'; echo '--- PASS: TestQuick (0.00s)'; echo '=== RUN   TestHang'; sleep 1000"
 	r := newRig(t, files, write("x.go", "package x // hangs\n"), llmtest.Say("done"), llmtest.Say("I do not know."))
 	r.program("go", "grep -q hangs x.go || { printf '=== RUN   TestHang\\n--- PASS: TestHang (0.00s)\\nPASS\\nok  \\tx\\t0.1s\\n'; exit 0; }\n"+hang)
-	r.fix.Timeout = time.Second
+	r.fix.Timeout = hangs
 	es := r.run(nil)
-	r.told(es, "0 go test ./... → it was stopped after 1s without an end", "asked", "done")
-	contains(t, prompts(es)[0], "`go test ./...` did not end (it was stopped after 1s without an end)", "TestHang\n    still running when it was stopped: TestHang")
-	r.reason("go test ./...: it was stopped after 1s without an end; still running: TestHang; passed: 1 test")
+	r.told(es, "0 go test ./... → it was stopped after 3s without an end", "asked", "done")
+	contains(t, prompts(es)[0], "`go test ./...` did not end (it was stopped after 3s without an end)", "TestHang\n    still running when it was stopped: TestHang")
+	r.reason("go test ./...: it was stopped after 3s without an end; still running: TestHang; passed: 1 test")
 	r = newRig(t, files, write("x.go", "package x // hangs\n"), llmtest.Say("done"))
 	r.program("go", hang)
-	r.fix.Timeout = time.Second
-	r.told(r.run(nil), "0 go test ./... → it was stopped after 1s without an end", "done")
-	r.reason("go test ./...: it was stopped after 1s without an end; still running as before: TestHang; passed: 1 test")
+	r.fix.Timeout = hangs
+	r.told(r.run(nil), "0 go test ./... → it was stopped after 3s without an end", "done")
+	r.reason("go test ./...: it was stopped after 3s without an end; still running as before: TestHang; passed: 1 test")
 }
 
 // SPEC 13.3: a check that is stopped, before the turn as well, shows no hang by the test that
@@ -286,15 +283,15 @@ func TestStoppedInAnotherTest(t *testing.T) {
 	for _, before := range []string{"echo '=== RUN   TestOther'; sleep 1000", "echo '=== RUN   TestOther'; echo '--- FAIL: TestOther (0.00s)'; sleep 1000", "sleep 1000"} {
 		r := newRig(t, files, write("x.go", "package x // changed\n"), llmtest.Say("done"))
 		r.program("go", "grep -q changed x.go || { "+before+"; exit 1; }\necho '=== RUN   TestLate'; sleep 1000")
-		r.fix.Timeout = time.Second
-		r.told(r.run(nil), "0 go test ./... → it was stopped after 1s without an end", "done")
-		r.reason("go test ./...: it was stopped after 1s without an end; still running: TestLate")
+		r.fix.Timeout = hangs
+		r.told(r.run(nil), "0 go test ./... → it was stopped after 3s without an end", "done")
+		r.reason("go test ./...: it was stopped after 3s without an end; still running: TestLate")
 	}
 	r := newRig(t, files, write("x.go", "package x // changed\n"), llmtest.Say("done"))
 	r.program("go", "printf '=== RUN   TestBad\\n    x_test.go:9: bad\\n--- FAIL: TestBad (0.00s)\\nFAIL\\nFAIL\\tx\\t0.1s\\n'\n[ \"$*\" = 'test x' ] && exit 1\necho '=== RUN   TestLate'; sleep 1000")
-	r.fix.Timeout = time.Second
-	r.told(r.run(nil), "0 go test ./... → it was stopped after 1s without an end", "done")
-	r.reason("go test ./...: it was stopped after 1s without an end; still running: TestLate; failed as before: TestBad (x)")
+	r.fix.Timeout = hangs
+	r.told(r.run(nil), "0 go test ./... → it was stopped after 3s without an end", "done")
+	r.reason("go test ./...: it was stopped after 3s without an end; still running: TestLate; failed as before: TestBad (x)")
 }
 
 // SPEC 13.3: equal causes are told once, with how many they are, and the line of a cause

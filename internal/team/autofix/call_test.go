@@ -17,7 +17,6 @@ type stage struct {
 	refuse bool
 }
 
-// Start is part of turn.Starter.
 func (s *stage) Start(_ context.Context, p *turn.Pending) *turn.Refusal {
 	s.heard = append(s.heard, "start "+p.Footprint.Shell)
 	if s.refuse && p.Footprint.Shell != "" {
@@ -26,7 +25,6 @@ func (s *stage) Start(_ context.Context, p *turn.Pending) *turn.Refusal {
 	return nil
 }
 
-// After is part of turn.After.
 func (s *stage) After(_ context.Context, r *turn.Ran) error {
 	s.heard = append(s.heard, "after "+r.Footprint.Shell+" "+string(r.Outcome))
 	return nil
@@ -66,5 +64,4 @@ func TestCheckIsACall(t *testing.T) {
 
 type brokenShell struct{ tool.Shell }
 
-// Run is part of tool.Shell.
 func (brokenShell) Run(context.Context, tool.Run) (tool.Ran, error) { panic("no shell") }

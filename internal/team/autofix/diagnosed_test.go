@@ -37,7 +37,6 @@ func (s *servers) all() []tool.Diagnostic {
 	return out
 }
 
-// Changed is part of tool.CodeWatch.
 func (s *servers) Changed(_ context.Context, cs []tool.CodeChange) []tool.Diagnostic {
 	for _, c := range cs {
 		s.files[c.Path] = true
@@ -52,13 +51,10 @@ func (s *servers) Changed(_ context.Context, cs []tool.CodeChange) []tool.Diagno
 	return out
 }
 
-// Remaining is part of tool.CodeWatch.
 func (s *servers) Remaining() []tool.Diagnostic { return s.all() }
 
-// Wait is part of tool.CodeWatch.
 func (s *servers) Wait(context.Context) {}
 
-// Missing is part of tool.CodeWatch.
 func (s *servers) Missing() []string { return nil }
 
 func (r *rig) serve() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
@@ -100,14 +101,8 @@ func TestGo(t *testing.T) {
 	if n := len(r.model.Requests()); n != 6 {
 		t.Errorf("%d requests", n)
 	}
-	plan, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	started, err := r.Submit(t.Context(), session.Undo{Plan: plan})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
+	started := must.Get(r.Submit(t.Context(), session.Undo{Plan: plan}))(t)
 	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
 		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.file("price/price.go"))
 	}

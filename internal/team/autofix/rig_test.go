@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
@@ -41,10 +42,7 @@ type rig struct {
 // that open opens.
 func newRig(t *testing.T, files string, turns ...llmtest.Turn) *rig {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	r := &rig{t: t, dir: dir, bin: t.TempDir(), model: llmtest.New(turns...)}
 	for _, f := range strings.Split("\n"+files, "\n-- ")[1:] {
 		name, text, _ := strings.Cut(f, " --")
@@ -75,9 +73,7 @@ func (r *rig) open() {
 // program puts a shell script on the PATH of commands.
 func (r *rig) program(name, script string) {
 	r.t.Helper()
-	if err := processtest.Write(filepath.Join(r.bin, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, processtest.Write(filepath.Join(r.bin, name), []byte("#!/bin/sh\n"+script), 0o700))
 	look := r.finder.LookPath
 	r.finder.LookPath = func(s string) (string, error) {
 		if s == name {
@@ -90,9 +86,7 @@ func (r *rig) program(name, script string) {
 func (r *rig) put(name, text string) {
 	r.t.Helper()
 	name = filepath.Join(r.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 }
 
 func (r *rig) file(name string) string {
@@ -111,14 +105,10 @@ func (r *rig) run(on func(event.Event)) []event.Event {
 	}
 	var out []event.Event
 	events := r.Events(r.t.Context(), r.View().Last())
-	if _, err := r.Submit(r.t.Context(), session.Prompt{Text: "do it"}); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Done(r.t)(r.Submit(r.t.Context(), session.Prompt{Text: "do it"}))
 	var activity lifecycle.Activity
 	for e, err := range events {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		out = append(out, e)
 		activity.Apply(e)
 		if on != nil {

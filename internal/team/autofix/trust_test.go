@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -17,9 +18,7 @@ func (r *rig) trusting(yes bool) {
 	var e *trust.Entry
 	if yes {
 		found, _, err := r.finder.Everywhere()
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		a := trust.Accept(r.dir, "1", r.cfg.Now(), true, r.finder.Parts(found))
 		e = &a
 	}
@@ -42,9 +41,7 @@ func TestUntrustedIsInert(t *testing.T) {
 		r.program("npm", "echo ran >>"+r.dir+"/ran; echo '# tests 1'; echo '# pass 1'")
 		r.trusting(false)
 		r.cfg.Permission = permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"})
-		if err := r.cfg.Permission.Add(permission.Flag, []string{"bash(npm test)"}, nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.cfg.Permission.Add(permission.Flag, []string{"bash(npm test)"}, nil, nil))
 		r.told(r.run(nil), "0 npm test → not run: this folder is not trusted (pawl trust, or --trust for one run)", "done")
 		if p := r.View().Evidence(); p.Verified != nil || !strings.Contains(p.Unverified, "this folder is not trusted") {
 			t.Errorf("%s: %+v", mode, p)
@@ -54,9 +51,7 @@ func TestUntrustedIsInert(t *testing.T) {
 		}
 	}
 	r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", write("a.js", "1"), llmtest.Use("bash", `{"command":"npm test"}`), llmtest.Say("done"))
-	if err := r.cfg.Permission.Add(permission.User, []string{"bash(npm test)"}, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.cfg.Permission.Add(permission.User, []string{"bash(npm test)"}, nil, nil))
 	r.program("npm", `echo ran >>"`+r.dir+`/ran"; printf '\n> shop@1.0.0 test\n> jest\n\nTests:       2 passed, 2 total\n'`)
 	r.trusting(false)
 	es := r.run(nil)

@@ -2,8 +2,8 @@
 // RemoteWorkers is the side of the coordinator, Worker that of another machine.
 //
 // A worker is sent the files of the tree that its task begins from, and its prompt. It
-// sends back one commit, in a bundle, with its author. Promised: nothing of a result is
-// run, written or merged here before it was checked like any other (trees.Unbundle,
+// sends back one commit, in a pack, with its author. Promised: nothing of a result is
+// run, written or merged here before it was checked like any other (trees.Unpack,
 // Changes) and its acceptance checks succeeded here. A worker uses the model keys,
 // permissions and sandbox of its own machine, and nothing of them is sent. Refused: a
 // result with a secret of the worker's machine.
@@ -13,8 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,20 +38,16 @@ type RemoteWorkers struct {
 	Agent func(name string) (*leases.Agent, error)
 	// Check runs an acceptance check in a tree. nil: the workers' own results are
 	// trusted until the merged tree is verified.
-	Check func(ctx context.Context, dir, line string) event.TaskCheck
+	Check swarm.Check
 
 	once     sync.Once
 	checking chan struct{}
 
 	last atomic.Int64 // lease
 
-	mu   sync.Mutex
-	root *sentCommit
-	sent map[string]*sentCommit // by commit
+	mu       sync.Mutex
+	portable map[string]string // by commit
 }
-
-// sentCommit is a commit that workers can fetch.
-type sentCommit struct{ commit, bundle string }
 
 var _ swarm.Workers = (*RemoteWorkers)(nil)
 
@@ -61,16 +58,12 @@ const (
 	maxRefers = 50
 )
 
-// Do implements swarm.Workers.
 func (a *RemoteWorkers) Do(ctx context.Context, begin swarm.Begin, saw swarm.Saw) (swarm.Done, error) {
 	a.once.Do(func() { a.checking = make(chan struct{}, runtime.NumCPU()) })
-	// What all tasks need is sent before a worker waits for it. An error shows again when
-	// one does.
-	_, _, _ = a.send(ctx, a.Base)
 	var j swarm.Job
-	var base *sentCommit
-	r, err := a.Board.Do(ctx, leases.Offer{Fence: a.last.Add(1), Saw: saw, Begin: func(machine string) (job leases.Job, err error) {
-		if j, err = begin(machine); err != nil {
+	var base string
+	r, err := a.Board.Do(ctx, leases.Offer{Fence: a.last.Add(1), Saw: saw, Begin: func(by leases.Taker) (job leases.Job, err error) {
+		if j, err = begin(by.Machine, by.Labels...); err != nil {
 			if aside := (*swarm.AsideError)(nil); errors.As(err, &aside) {
 				err = fmt.Errorf("%w: %s", leases.ErrAside, aside.Why)
 			} else if errors.Is(err, judge.ErrElsewhere) {
@@ -78,7 +71,8 @@ func (a *RemoteWorkers) Do(ctx context.Context, begin swarm.Begin, saw swarm.Saw
 			}
 			return job, err
 		}
-		job, base, err = a.job(ctx, j)
+		job, err = a.job(ctx, j, by.Trees)
+		base = job.Base
 		return job, err
 	}})
 	if errors.Is(err, leases.ErrLost) {
@@ -91,29 +85,74 @@ func (a *RemoteWorkers) Do(ctx context.Context, begin swarm.Begin, saw swarm.Saw
 	if r.Error != "" {
 		return done, &swarm.FaultError{Of: swarm.Known(r.Fault), Err: fmt.Errorf("on %s: %s", r.Machine, clip(r.Error, maxWords))}
 	}
-	if done.Commit, done.Files, err = a.accept(ctx, j, base.commit, r); err != nil {
+	if done.Commit, done.Files, err = a.accept(ctx, j, base, r); err != nil {
 		return done, fmt.Errorf("the result of %s: %w", r.Machine, err)
 	}
 	done.Checks, err = a.check(ctx, j, done)
 	return done, err
 }
 
-// job returns a task in the form for a worker.
-func (a *RemoteWorkers) job(ctx context.Context, j swarm.Job) (leases.Job, *sentCommit, error) {
-	root, base, err := a.send(ctx, j.Base)
-	if err != nil {
-		return leases.Job{}, nil, swarm.Outside(event.FaultNetwork, fmt.Errorf("send the files to the workers: %w", err))
+// job returns a task in the form for a worker that has trees of earlier swarms.
+func (a *RemoteWorkers) job(ctx context.Context, j swarm.Job, trees []string) (job leases.Job, err error) {
+	job = leases.Job{Worker: j.Worker, Task: j.Task, Prompt: j.Prompt, Model: a.Model}
+	if err := a.pack(ctx, &job, j.Base, trees); err != nil {
+		return job, swarm.Outside(event.FaultNetwork, fmt.Errorf("send the files to the workers: %w", err))
 	}
-	job := leases.Job{Worker: j.Worker, Task: j.Task, Prompt: j.Prompt, Model: a.Model, Root: root.commit, RootBundle: root.bundle, Base: base.commit}
 	if j.Task.Agent != "" {
-		if job.Agent, err = a.Agent(j.Task.Agent); err != nil {
-			return job, nil, err
+		job.Agent, err = a.Agent(j.Task.Agent)
+	}
+	return job, err
+}
+
+// pack sends the commit that a task begins from, so that its worker can fetch it. What all
+// trees of the swarm have in common is sent once, and of each tree only the difference.
+// What a worker has from an earlier swarm is not sent to it again.
+func (a *RemoteWorkers) pack(ctx context.Context, job *leases.Job, commit string, trees []string) (err error) {
+	if job.Root, err = a.portableOf(ctx, a.Base, ""); err != nil {
+		return err
+	}
+	if job.Base, err = a.portableOf(ctx, commit, job.Root); err != nil {
+		return err
+	}
+	tree, err := a.Trees.Tree(ctx, job.Root)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(trees, tree) {
+		var has []string
+		if i := slices.IndexFunc(trees, func(id string) bool { return a.Trees.Has(ctx, "tree", id) }); i >= 0 {
+			has = trees[i : i+1]
+		}
+		if job.RootPack, err = a.keep(ctx, job.Root, has...); err != nil {
+			return err
 		}
 	}
-	if base.commit != root.commit {
-		job.BaseBundle = base.bundle
+	if job.Base != job.Root {
+		job.BasePack, err = a.keep(ctx, job.Base, job.Root)
 	}
-	return job, base, nil
+	return err
+}
+
+func (a *RemoteWorkers) portableOf(ctx context.Context, commit, on string) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p := a.portable[commit]; p != "" {
+		return p, nil
+	}
+	p, err := a.Trees.Portable(ctx, commit, on)
+	if err != nil {
+		return "", err
+	}
+	if a.portable == nil {
+		a.portable = map[string]string{}
+	}
+	a.portable[commit] = p
+	return p, nil
+}
+
+func (a *RemoteWorkers) keep(ctx context.Context, commit string, others ...string) (string, error) {
+	what := strings.Join(append([]string{commit}, others...), " ")
+	return a.Board.Keep(ctx, what, func(ctx context.Context, w io.Writer) error { return a.Trees.Pack(ctx, w, commit, others...) })
 }
 
 // reportedResult returns the valid parts of what a worker reports about its work.
@@ -146,60 +185,27 @@ func clip(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// send stores a commit so that workers can fetch it. What all trees of the swarm have
-// in common is sent once, and of each tree only the difference.
-func (a *RemoteWorkers) send(ctx context.Context, commit string) (root, base *sentCommit, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.root == nil {
-		first, err := a.bundle(ctx, a.Base, "")
-		if err != nil {
-			return nil, nil, err
-		}
-		a.root, a.sent = first, map[string]*sentCommit{a.Base: first}
-	}
-	if a.sent[commit] == nil {
-		next, err := a.bundle(ctx, commit, a.root.commit)
-		if err != nil {
-			return nil, nil, err
-		}
-		a.sent[commit] = next
-	}
-	return a.root, a.sent[commit], nil
-}
-
-func (a *RemoteWorkers) bundle(ctx context.Context, commit, on string) (*sentCommit, error) {
-	portable, err := a.Trees.Portable(ctx, commit, on)
-	if err != nil {
-		return nil, err
-	}
-	if portable == on {
-		return &sentCommit{commit: portable}, nil
-	}
-	file, err := a.Trees.Bundle(ctx, portable, on)
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(file)
-	name, err := a.Board.Put(ctx, file)
-	return &sentCommit{portable, name}, err
-}
-
 // accept checks a worker's result and returns it as a commit on the task's base.
 func (a *RemoteWorkers) accept(ctx context.Context, j swarm.Job, base string, r leases.Result) (commit string, files []string, err error) {
 	if r.Commit == "" {
 		return j.Base, nil, nil
 	}
-	in, err := a.Board.Get(ctx, r.Bundle, trees.MaxBundle)
+	in, err := a.Board.Get(ctx, r.Pack, trees.MaxPack)
+	if errors.Is(err, leases.ErrNetwork) {
+		err = swarm.Outside(event.FaultNetwork, err)
+	}
 	if err != nil {
 		return "", nil, err
 	}
 	defer in.Close()
-	tree, err := a.Trees.Unbundle(ctx, in, trees.MaxBundle, base)
+	err = a.Trees.Unpack(ctx, in, trees.MaxPack, r.Commit, base)
+	if errors.Is(err, leases.ErrNetwork) {
+		err = swarm.Outside(event.FaultNetwork, err)
+	}
 	if err != nil {
 		return "", nil, err
 	}
-	if commit, err = a.Trees.CommitOn(ctx, tree, j.Base, j.Task.ID); err != nil {
+	if commit, err = a.Trees.CommitOn(ctx, r.Commit, j.Base, j.Task.ID); err != nil {
 		return "", nil, err
 	}
 	files, err = a.Trees.Check(ctx, j.Base, commit)
@@ -223,6 +229,9 @@ func (a *RemoteWorkers) check(ctx context.Context, j swarm.Job, done swarm.Done)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.Trees.Remove(context.WithoutCancel(ctx), j.Worker)) }()
+	if err := swarm.Prepare(ctx, a.Check, dir, j.Task.Setup); err != nil {
+		return nil, err
+	}
 	return swarm.Passes(ctx, a.Check, dir, j.Task.Accept)
 }
 
@@ -232,7 +241,7 @@ func trusted(t event.Task, checks []event.TaskCheck) error {
 		return fmt.Errorf("%w: it tells of %d, the task has %d", swarm.ErrAcceptance, len(checks), len(t.Accept))
 	}
 	for i, k := range checks {
-		if k.Command != t.Accept[i] || k.Exit == nil || *k.Exit != 0 {
+		if k.Command != t.Accept[i] || !k.Passed() {
 			return swarm.ErrAcceptance
 		}
 	}

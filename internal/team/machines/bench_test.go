@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
 )
@@ -20,10 +21,7 @@ func BenchmarkLease(b *testing.B) {
 	s := natstest.Server(b)
 	bank := &purse{held: map[int]bool{}}
 	nc := dial(b, s.ClientURL())
-	board, err := leases.Open(b.Context(), nc, leases.Config{Swarm: "s", Version: "1", Lease: time.Minute, Bank: bank})
-	if err != nil {
-		b.Fatal(err)
-	}
+	board := must.Get(leases.Open(b.Context(), nc, leases.Config{Swarm: "s", Version: "1", Lease: time.Minute, Bank: bank}))(b)
 	defer func() { _ = board.Close(context.Background()) }()
 	const calls, requests = 20, 20
 	for i := range 8 {
@@ -52,10 +50,7 @@ func BenchmarkLease(b *testing.B) {
 		}
 	}
 	do(1)
-	before, err := s.Varz(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	before := must.Get(s.Varz(nil))(b)
 	b.ResetTimer()
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 64)
@@ -65,15 +60,12 @@ func BenchmarkLease(b *testing.B) {
 	}
 	all.Wait()
 	b.StopTimer()
-	after, err := s.Varz(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	after := must.Get(s.Varz(nil))(b)
 	b.ReportMetric(float64(after.InMsgs-before.InMsgs)/float64(b.N), "messages/op")
 	b.ReportMetric(float64(after.InBytes-before.InBytes)/float64(b.N), "bytes/op")
 }
 
 // given is an Offer.Begin that gives a job to whoever asks.
-func given(j leases.Job) func(string) (leases.Job, error) {
-	return func(string) (leases.Job, error) { return j, nil }
+func given(j leases.Job) func(leases.Taker) (leases.Job, error) {
+	return func(leases.Taker) (leases.Job, error) { return j, nil }
 }

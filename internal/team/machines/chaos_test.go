@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
 	"github.com/pawl-agent/pawl/internal/team/swarm"
@@ -82,7 +83,7 @@ func chaos(t *testing.T, seed uint64, cluster bool, lease time.Duration) bool {
 	defer trouble.Wait()
 	defer stop()
 
-	natstest.Double(t, over, r.dialed(all), "pawl.s", &trouble, random.Uint64())
+	natstest.Double(t, over, r.dialed(all), "pawl.main.s", &trouble, random.Uint64())
 	link := func() *natstest.Proxy { return natstest.NewProxy(t, servers[0].Addr().String()) }
 	var ends []func()
 	start := func(name string) *natstest.Proxy {
@@ -177,9 +178,7 @@ func (r *rig) settled() bool {
 	t.Helper()
 	merged := map[string]int{}
 	for e, err := range r.store.Read(t.Context(), "s", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if b, ok := e.Body.(event.TaskMerged); ok {
 			merged[b.Task]++
 		}

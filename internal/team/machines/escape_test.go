@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
 )
@@ -60,17 +61,12 @@ func (f *forge) tree(entries ...string) string {
 	return f.object("tree", &raw)
 }
 
-// bundle packs all that was made, without looking at it.
-func (f *forge) bundle(commit, base string) string {
-	pack := f.git(strings.NewReader(strings.Join(f.made, "\n")+"\n"), "pack-objects", "--stdout", "-q")
-	file := filepath.Join(f.t.TempDir(), "b")
-	if err := os.WriteFile(file, []byte("# v2 git bundle\n-"+base+"\n"+commit+" refs/heads/x\n\n"+pack), 0o600); err != nil {
-		f.t.Error(err)
-	}
-	return file
+// pack packs all that was made, without looking at it.
+func (f *forge) pack() string {
+	return f.git(strings.NewReader(strings.Join(f.made, "\n")+"\n"), "pack-objects", "--stdout", "-q")
 }
 
-// Escape: what a hostile worker sends in a bundle is refused by the coordinator, which
+// Escape: what a hostile worker sends in a pack is refused by the coordinator, which
 // says what and why; nothing of it is merged, and nothing lies outside the trees.
 //
 // A task is tried three times, and the huge object is read by git each time: that is
@@ -131,7 +127,7 @@ func TestEscape(t *testing.T) {
 		"a-device": {"refused", func(f *forge, fine, _ string) string { return f.tree("100644", "a-device", fine, "060000", "x", fine) }},
 	}
 	var mu sync.Mutex
-	files := map[string][2]string{} // the bundle of each attack, and its commit
+	files := map[string][2]string{} // the pack of each attack, and its commit
 	r.worker(dial(t, r.url), "hostile", func(ctx context.Context, held *leases.Held) leases.Result {
 		id, base := held.Job.Task.ID, held.Job.Base
 		mu.Lock()
@@ -143,23 +139,21 @@ func TestEscape(t *testing.T) {
 			fine := f.blob(id + "\n")
 			tree := attacks[id].tree(f, fine, base)
 			commit := f.object("commit", strings.NewReader(fmt.Sprintf("tree %s\nparent %s\nauthor x <x> 0 +0000\ncommitter x <x> 0 +0000\n\nm\n", tree, base)))
-			made = [2]string{f.bundle(commit, base), commit}
+			made = [2]string{f.pack(), commit}
 			files[id+base] = made
 		}
-		name, err := held.Put(ctx, made[0])
+		name, err := held.Put(ctx, func(w io.Writer) error { _, err := io.WriteString(w, made[0]); return err })
 		if err != nil {
 			return leases.Result{Error: err.Error()}
 		}
-		return leases.Result{Commit: made[1], Bundle: name, Reply: "it is done"}
+		return leases.Result{Commit: made[1], Pack: name, Reply: "it is done"}
 	})
 	var tasks []event.Task
 	for id := range attacks {
 		tasks = append(tasks, makes(id))
 	}
 	r.plan(tasks...)
-	if err := r.run(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.run(t.Context(), 2))
 	for id, a := range attacks {
 		p, _ := r.schedule.Task(id)
 		if a.why == "" && p.State != judge.Merged || a.why != "" && (p.State != judge.Failed || !strings.Contains(p.Result.Error, a.why) || !strings.Contains(p.Result.Error, "the result of hostile")) {

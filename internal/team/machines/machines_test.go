@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -65,6 +68,7 @@ type rig struct {
 	url      string
 	lease    time.Duration
 	bank     *purse
+	root     string // of the project
 	trees    *trees.Store
 	base     string
 	store    event.Store
@@ -81,18 +85,10 @@ func newRig(t *testing.T, url string, lease time.Duration) *rig {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "start"), []byte("start\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ts, err := trees.Open(t.Context(), plainGit, t.TempDir(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := ts.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{t: t, url: url, lease: lease, bank: &purse{held: map[int]bool{}}, trees: ts, base: base, store: memory.New(time.Now)}
+	must.Write(t, filepath.Join(root, "start"), "start\n")
+	ts := must.Get(trees.Open(t.Context(), plainGit, t.TempDir(), root))(t)
+	base := must.Get(ts.Snapshot(t.Context()))(t)
+	r := &rig{t: t, url: url, lease: lease, bank: &purse{held: map[int]bool{}}, root: root, trees: ts, base: base, store: memory.New(time.Now)}
 	r.open(dial(t, url))
 	return r
 }
@@ -101,9 +97,7 @@ func dial(t testing.TB, url string) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.RetryOnFailedConnect(true), nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // connections are cut on purpose
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(nc.Close)
 	return nc
 }
@@ -113,18 +107,15 @@ func (r *rig) open(nc *nats.Conn) {
 	r.t.Helper()
 	r.schedule = &judge.Schedule{}
 	var err error
-	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, r.schedule); err != nil {
-		r.t.Fatal(err)
-	}
+	r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, r.schedule)
+	must.Do(r.t, err)
 	for range 20 { // a cluster may have no leader at the moment
 		if r.board, err = leases.Open(r.t.Context(), nc, leases.Config{Swarm: "s", Version: "1", Lease: r.lease, Bank: r.bank, Say: r.say}); err == nil {
 			break
 		}
 	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.away = &RemoteWorkers{Board: r.board, Trees: r.trees, Base: r.base, Check: exists}
+	must.Do(r.t, err)
+	r.away = &RemoteWorkers{Board: r.board, Trees: r.trees, Base: r.base, Check: swarm.Each(exists)}
 }
 
 func (r *rig) say(line string) {
@@ -135,30 +126,24 @@ func (r *rig) say(line string) {
 
 func (r *rig) run(ctx context.Context, slots int) error {
 	return swarm.Run(ctx, swarm.Config{
-		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: slots, Workers: r.away, Check: exists, Now: time.Now, Lease: r.lease,
+		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: slots, Workers: r.away, Check: swarm.Each(exists), Now: time.Now, Lease: r.lease,
 	})
 }
 
 func (r *rig) plan(tasks ...event.Task) {
 	r.t.Helper()
-	if err := r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: "all", Base: r.base, Tasks: tasks}}); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: "all", Base: r.base, Tasks: tasks}}))
 }
 
 func (r *rig) files() map[string]string {
 	r.t.Helper()
 	changes, err := r.trees.Changes(r.t.Context(), r.base, r.schedule.Tip())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	out := map[string]string{}
-	for _, c := range changes {
-		text, err := r.trees.Read(r.t.Context(), c)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		out[c.Path] = string(text)
+	texts, err := r.trees.Read(r.t.Context(), changes)
+	must.Do(r.t, err)
+	for i, c := range changes {
+		out[c.Path] = string(texts[i])
 	}
 	return out
 }
@@ -190,7 +175,7 @@ func (r *rig) worker(nc *nats.Conn, name string, do func(context.Context, *lease
 
 // hand is a worker as pawl worker runs it, with a function for the model.
 func (r *rig) hand(work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)) *Worker {
-	return &Worker{Home: r.t.TempDir(), Git: plainGit, Work: work, Check: exists}
+	return &Worker{Home: r.t.TempDir(), Kept: r.t.TempDir(), Git: plainGit, Work: work, Check: swarm.Each(exists)}
 }
 
 // appends makes the task's file, or adds to it where it is there: done twice, it
@@ -224,9 +209,7 @@ func TestSwarm(t *testing.T) {
 			return appends(ctx, j, h)
 		}).Do)
 	}
-	if err := r.run(t.Context(), 4); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.run(t.Context(), 4))
 	rep := swarm.ReportOf(r.schedule, budget.Spent{})
 	if rep.Outcome != event.SwarmVerified || len(r.files()) != 4 {
 		t.Errorf("%+v", rep)
@@ -274,9 +257,7 @@ func TestSecretsStay(t *testing.T) {
 	defer serving.Wait()
 	defer cancel()
 	r.plan(makes("fine"), makes("leaks"))
-	if err := r.run(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.run(t.Context(), 2))
 	mu.Lock()
 	defer mu.Unlock()
 	if text := wire.String(); !strings.Contains(text, "echo xxx") || strings.Contains(text, "hunter2") {
@@ -320,25 +301,21 @@ func TestLies(t *testing.T) {
 			return res
 		}},
 		"changed-nothing": {"acceptance check", func(context.Context, *leases.Held) leases.Result { return leases.Result{Reply: "done"} }},
-		"no-such-bundle": {"bundle", func(context.Context, *leases.Held) leases.Result {
-			return leases.Result{Commit: strings.Repeat("a", 40), Bundle: strings.Repeat("b", 64)}
+		"no-such-pack": {"message not found", func(context.Context, *leases.Held) leases.Result {
+			return leases.Result{Commit: strings.Repeat("a", 40), Pack: strings.Repeat("b", 64)}
 		}},
-		"a-path-as-bundle": {"not the name of a bundle", func(context.Context, *leases.Held) leases.Result {
-			return leases.Result{Commit: "x", Bundle: "../../etc/passwd"}
+		"a-path-as-pack": {"not the name of a file", func(context.Context, *leases.Held) leases.Result {
+			return leases.Result{Commit: "x", Pack: "../../etc/passwd"}
 		}},
 		"the-base-as-result": {"refused", func(_ context.Context, held *leases.Held) leases.Result {
-			return leases.Result{Commit: held.Job.Base, Bundle: held.Job.RootBundle}
+			return leases.Result{Commit: held.Job.Base, Pack: held.Job.RootPack}
 		}},
-		"garbage": {"not a git bundle", func(ctx context.Context, held *leases.Held) leases.Result {
-			f := filepath.Join(t.TempDir(), "f")
-			if err := os.WriteFile(f, []byte("garbage"), 0o600); err != nil {
-				t.Error(err)
-			}
-			name, err := held.Put(ctx, f)
+		"garbage": {"its objects are not taken", func(ctx context.Context, held *leases.Held) leases.Result {
+			name, err := held.Put(ctx, func(w io.Writer) error { _, err := io.WriteString(w, "garbage"); return err })
 			if err != nil {
 				t.Error(err)
 			}
-			return leases.Result{Commit: "x", Bundle: name}
+			return leases.Result{Commit: strings.Repeat("a", 40), Pack: name}
 		}},
 		"a-link": {"symbolic link", func(ctx context.Context, held *leases.Held) leases.Result {
 			return made(ctx, held, func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "a-link")) })
@@ -360,9 +337,7 @@ func TestLies(t *testing.T) {
 	r.worker(dial(t, r.url), "liar", func(ctx context.Context, held *leases.Held) leases.Result {
 		return lies[held.Job.Task.ID].do(ctx, held)
 	})
-	if err := r.run(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.run(t.Context(), 1))
 	for id, lie := range lies {
 		p, _ := r.schedule.Task(id)
 		if lie.why == "" && p.State != judge.Merged || lie.why != "" && (p.State != judge.Failed || !strings.Contains(p.Result.Error, lie.why)) {
@@ -397,19 +372,62 @@ func TestWordOfWorkers(t *testing.T) {
 	}
 }
 
-// SPEC 14.6: a bundle that could not be stored is made again for the next worker.
-func TestSendAfterFailure(t *testing.T) {
+// SPEC 14.6: what a machine has of an earlier swarm is not sent to it again, and of a newer
+// tree only what is new.
+func TestFilesAreSentOnce(t *testing.T) {
 	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
-	ended, end := context.WithCancel(t.Context())
-	end()
-	for range 2 {
-		if _, _, err := r.away.send(ended, r.base); err == nil {
-			t.Fatal("it is sent in a context that ended")
+	closeBoard := func() {
+		if err := r.board.Close(t.Context()); err != nil {
+			t.Error(err)
 		}
 	}
-	root, base, err := r.away.send(t.Context(), r.base)
-	if err != nil || root == nil || root.bundle == "" || base.commit == "" {
-		t.Errorf("%+v %+v, %v", root, base, err)
+	closeBoard()
+	h := r.hand(appends)
+	var jobs []leases.Job
+	do := func(ctx context.Context, held *leases.Held) leases.Result {
+		jobs = append(jobs, held.Job) // one at a time
+		return h.Do(ctx, held)
+	}
+	swarmOf := func(id string) {
+		t.Helper()
+		ctx, end := context.WithCancel(t.Context())
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			_ = leases.Serve(ctx, dial(t, r.url), leases.WorkerConfig{Name: "box", Version: "1", Do: do, Trees: h.Trees, Left: h.Left})
+		})
+		r.store = memory.New(time.Now)
+		r.open(dial(t, r.url))
+		r.plan(makes(id))
+		must.Do(t, r.run(t.Context(), 1))
+		if p, _ := r.schedule.Task(id); p.State != judge.Merged {
+			t.Fatalf("%s is %s: %s", id, p.State, p.Result.Error)
+		}
+		end()
+		serving.Wait()
+		closeBoard()
+	}
+	swarmOf("a")
+	swarmOf("b")
+	if len(jobs) != 2 || jobs[0].RootPack == "" || jobs[1].RootPack != "" || jobs[0].Root != jobs[1].Root {
+		t.Fatalf("%+v", jobs)
+	}
+	must.Write(t, filepath.Join(r.root, "more"), "more\n")
+	r.base = must.Get(r.trees.Snapshot(t.Context()))(t)
+	// The worker starts again, and so does its machine.
+	h = &Worker{Home: t.TempDir(), Kept: h.Kept, Git: plainGit, Work: appends, Check: swarm.Each(exists)}
+	swarmOf("c")
+	if jobs[2].RootPack == "" || jobs[2].Root == jobs[0].Root {
+		t.Errorf("%+v", jobs[2])
+	}
+	old := must.Get(r.trees.Tree(t.Context(), jobs[0].Root))(t)
+	if at := slices.Index(h.Trees(t.Context()), old); at != 1 {
+		t.Errorf("the earlier tree is number %d of those that are here", at)
+	}
+	// A swarm that says that the files are here is not believed.
+	held := &leases.Held{Job: jobs[0]}
+	held.Job.Root, held.Job.RootPack = strings.Repeat("1", 40), ""
+	if err := h.root(t.Context(), held); !errors.Is(err, trees.ErrRefused) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -426,7 +444,7 @@ func TestUnableMachines(t *testing.T) {
 	if err := swarm.Run(t.Context(), swarm.Config{
 		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: 3, Workers: workersAfter{r.away, func() {
 			once.Do(func() { r.worker(dial(t, r.url), "sound", r.hand(appends).Do) })
-		}}, Check: exists, Now: time.Now, Lease: r.lease,
+		}}, Check: swarm.Each(exists), Now: time.Now, Lease: r.lease,
 	}); err != nil {
 		t.Fatal(err)
 	}

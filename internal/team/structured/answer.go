@@ -72,7 +72,6 @@ func (s *Answer) Fresh() *Answer {
 	return &Answer{schema: s.schema, resolved: s.resolved, why: "the run ended before its answer"}
 }
 
-// Next implements verify.Verifier.
 func (s *Answer) Next(_ context.Context, t *verify.TurnEnd) (prompt string, err error) {
 	value, bad := s.read(t.LastReply())
 	if bad == nil {

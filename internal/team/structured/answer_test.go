@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 )
@@ -12,10 +13,7 @@ import (
 const schema = `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"],"additionalProperties":false}`
 
 func TestRead(t *testing.T) {
-	s, err := New([]byte(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New([]byte(schema)))(t)
 	for text, want := range map[string]string{
 		`{"n":3}`: `{"n":3}`, " {\n \"n\": 3\n}\n": `{"n":3}`, "```json\n{\"n\":3}\n```": `{"n":3}`, "```\n{\"n\":3}```": `{"n":3}`,
 		`{"n":12345678901234567890}`: `{"n":12345678901234567890}`,
@@ -58,13 +56,8 @@ func TestAskedAgain(t *testing.T) {
 			}
 			model := llmtest.New(turns...)
 			s := sessiontest.Open(t, sessiontest.Config(t, t.TempDir(), model, nil))
-			form, err := New([]byte(schema))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.RunPrompt(t.Context(), session.Prompt{Text: "count", Answer: form}, session.Observer{}); err != nil {
-				t.Fatal(err)
-			}
+			form := must.Get(New([]byte(schema)))(t)
+			must.Done(t)(s.RunPrompt(t.Context(), session.Prompt{Text: "count", Answer: form}, session.Observer{}))
 			value, why := form.Value()
 			if string(value) != c.value || (why == "") != (c.value != "") || len(model.Requests()) != c.requests {
 				t.Errorf("%s, %q, %d requests", value, why, len(model.Requests()))

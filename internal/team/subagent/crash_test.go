@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -40,9 +41,7 @@ func (r *rig) copied(only map[string]int) *memory.Store {
 	r.t.Helper()
 	to := memory.New(time.Now)
 	rows, err := r.cfg.Store.Sessions(r.t.Context(), "")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	for _, row := range rows {
 		var ds []event.Draft
 		for _, e := range r.log(row.ID) {
@@ -58,9 +57,7 @@ func (r *rig) copied(only map[string]int) *memory.Store {
 		if n, ok := only[row.ID]; ok {
 			ds = ds[:n]
 		}
-		if _, err := to.Append(r.t.Context(), row.ID, 0, ds...); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Done(r.t)(to.Append(r.t.Context(), row.ID, 0, ds...))
 	}
 	return to
 }
@@ -125,9 +122,7 @@ func TestAgentsAfterADeath(t *testing.T) {
 		return started == 3
 	}) + 1
 	disk, files := r.copied(map[string]int{"s1": cut}), filepath.Join(t.TempDir(), "journal")
-	if err := os.CopyFS(files, os.DirFS(state)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(files, os.DirFS(state)))
 	die()
 	<-ran
 	_ = r.Close()
@@ -176,14 +171,8 @@ func TestAgentsAfterADeath(t *testing.T) {
 	if more := r.log("s1")[before:]; len(find[event.FileChanged](more))+len(find[event.AgentEnded](more)) != 0 {
 		t.Errorf("%+v", more)
 	}
-	p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	op, err := r.Submit(t.Context(), session.Undo{Plan: p, Consent: undo.Consent{LeaveOut: []string{"hung.txt"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
+	op := must.Get(r.Submit(t.Context(), session.Undo{Plan: p, Consent: undo.Consent{LeaveOut: []string{"hung.txt"}}}))(t)
 	if done, err := r.Await(t.Context(), op); err != nil || done.Error != nil || r.file("b.txt") != "none" {
 		t.Errorf("%v %+v: %q", err, done, r.file("b.txt"))
 	}

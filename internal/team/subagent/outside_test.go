@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/team/subagent"
@@ -64,9 +65,7 @@ func TestAgentsHaveToolsFromOutside(t *testing.T) {
 			{Name: "named", Description: "d", Prompt: "p", Tools: []string{"mcp__s__hidden"}},
 		}, agents.Builtin()...)
 		c.Tools = append(c.Tools[:len(c.Tools)-1:len(c.Tools)-1], subagent.Tool(kinds))
-		if err := c.Permission.Add("flag", []string{"mcp__s__*"}, nil, []string{"mcp__s__denied"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Permission.Add("flag", []string{"mcp__s__*"}, nil, []string{"mcp__s__denied"}))
 	})
 	es, _ := r.run(nil)
 	shown := map[string][]string{}
@@ -93,9 +92,7 @@ func TestAgentsHaveToolsFromOutside(t *testing.T) {
 		}
 		ran[b.Agent] = map[string]event.Outcome{}
 		for e, err := range r.cfg.Store.Read(t.Context(), b.Child, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if d, ok := e.Body.(event.CallDone); ok {
 				ran[b.Agent][d.Tool] = d.Outcome
 			}

@@ -15,18 +15,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 	"github.com/pawl-agent/pawl/internal/team/subagent"
@@ -52,10 +50,7 @@ type rig struct {
 
 func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	r := &rig{t: t, dir: dir, model: llmtest.New()}
 	r.model.Next = func(_ int, q *llm.Request) llmtest.Turn {
 		part, step := "", 0
@@ -75,24 +70,14 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 		}
 		return llmtest.Say("done")
 	}
-	ws, err := workspace.Open(dir, workspace.Options{Outside: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sh := shell.New(shell.Options{Root: dir, SpillDir: t.TempDir()})
 	j := journal.New(dir, journal.Options{Dir: t.TempDir()})
-	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close(); _ = j.Close() })
+	t.Cleanup(func() { _ = j.Close() })
 	kinds := append([]agents.Kind{{Name: "narrow", Description: "d", Prompt: "Be narrow.", Tools: []string{"Read", "Bash(git:*)", "Teleport"}, Model: "nobody/knows", USD: 0.5}}, agents.Builtin()...)
-	r.cfg = session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: r.model,
-		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }},
-		Tools:  tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds)},
-		Files:  ws, Shell: sh, Locks: turn.NewLocks(8), Agents: 1, Journal: changes.Share(j),
-		Permission: permission.New(permission.Config{Mode: permission.AcceptEdits, Root: dir, Home: "/home/nobody"}),
-		Mask:       secrets.New("hunter2hunter2"), SpillDir: t.TempDir(),
-		Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { return fmt.Sprint("q", r.ids.Add(1)) },
-	}
+	r.cfg = sessiontest.Config(t, dir, r.model, nil)
+	r.cfg.System, r.cfg.Agents, r.cfg.Journal, r.cfg.Mask = "be good", 1, changes.Share(j), secrets.New("hunter2hunter2")
+	r.cfg.OpenModel = func(ref string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }
+	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds)}
+	r.cfg.NewID = func() string { return fmt.Sprint("q", r.ids.Add(1)) }
 	for _, c := range change {
 		c(&r.cfg)
 	}
@@ -102,12 +87,7 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 
 func (r *rig) open() {
 	r.t.Helper()
-	s, err := session.Open(r.t.Context(), r.cfg)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.Session = s
-	r.t.Cleanup(func() { _ = s.Close() })
+	r.Session = sessiontest.Open(r.t, r.cfg)
 }
 
 // run runs the session's own part. on, if set, sees each event.
@@ -123,9 +103,7 @@ func (r *rig) run(on func(event.Event)) ([]event.Event, session.Outcome) {
 		}
 		return nil
 	}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	return es, out
 }
 
@@ -134,9 +112,7 @@ func (r *rig) log(id string) []event.Event {
 	r.t.Helper()
 	var out []event.Event
 	for e, err := range r.cfg.Store.Read(r.t.Context(), id, 0) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, err)
 		out = append(out, e)
 	}
 	return out
@@ -146,9 +122,7 @@ func (r *rig) log(id string) []event.Event {
 func (r *rig) children(of string) []event.Row {
 	r.t.Helper()
 	rows, err := r.cfg.Store.Sessions(r.t.Context(), "")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	rows = slices.DeleteFunc(rows, func(w event.Row) bool { return w.Parent == nil || w.Parent.Session != of })
 	slices.SortFunc(rows, func(a, b event.Row) int { return a.Created.Compare(b.Created) })
 	return rows
@@ -164,9 +138,7 @@ func (r *rig) file(name string) string {
 
 func (r *rig) put(name, text string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Write(r.t, filepath.Join(r.dir, name), text)
 }
 
 // requests are those of one part.

@@ -10,6 +10,7 @@
 package subagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,7 +50,7 @@ func Tool(kinds []agents.Kind) tool.Tool {
 	t := tool.New(Name, doc(kinds),
 		func(tool.Env, Arguments) (tool.Footprint, error) { return tool.Footprint{RunsChild: true}, nil },
 		func(ctx context.Context, env tool.Env, in Arguments) (tool.Result, error) {
-			return run(ctx, env, kinds, in)
+			return Run(ctx, env, kinds, in, "")
 		},
 	)
 	t.Facts = tool.Facts{
@@ -85,7 +86,8 @@ func doc(kinds []agents.Kind) string {
 	return b.String()
 }
 
-func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments) (tool.Result, error) {
+// Run starts an agent of one of the kinds. model, if set, is used in place of the kind's.
+func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, model string) (tool.Result, error) {
 	if env.Agents == nil {
 		return tool.Errorf("This session starts no agents. Do the work yourself."), nil
 	}
@@ -99,9 +101,9 @@ func run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments) (
 	}
 	a := tool.Agent{
 		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k),
-		Tools: k.Tools, ReadOnly: k.ReadOnly, Model: k.Model, USD: k.USD, Steps: k.Steps,
+		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), USD: k.USD, Steps: k.Steps,
 	}
-	if in.Background {
+	if in.Background = in.Background || k.Background; in.Background {
 		a.Report = func(r tool.AgentRun) string {
 			return fmt.Sprintf("[The agent in the background that you started for %q has ended.]\n%s", in.Description, text(k, r))
 		}

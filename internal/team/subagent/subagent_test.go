@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -61,14 +62,8 @@ func TestAgent(t *testing.T) {
 	if all, _ := r.View().Spent(); all.Requests != 3+3 {
 		t.Errorf("%d requests", all.Requests)
 	}
-	p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	started, err := r.Submit(t.Context(), session.Undo{Plan: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
+	started := must.Get(r.Submit(t.Context(), session.Undo{Plan: p}))(t)
 	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || r.file("a.txt") != "none" || r.file("b.txt") != "none" {
 		t.Errorf("%v: a.txt %q, b.txt %q", err, r.file("a.txt"), r.file("b.txt"))
 	}
@@ -376,6 +371,28 @@ func TestInterruptReachesAgents(t *testing.T) {
 	}
 }
 
+// SPEC 14.1, 17.6: one agent is ended, and its turn goes on with the others.
+func TestEndOneAgent(t *testing.T) {
+	for _, mode := range []string{"", "background"} {
+		var r *rig
+		stuck := llmtest.Say("never")
+		stuck.Wait = make(chan struct{})
+		stuck.Before = func(*llm.Request) {
+			ids := r.children("s1")
+			for _, id := range []string{"nobody", ids[0].ID} {
+				if _, err := r.Submit(context.Background(), session.EndTask{ID: id}); (err == nil) != (id != "nobody") {
+					t.Errorf("%s: %v", id, err)
+				}
+			}
+		}
+		r = newRig(t, plays{"user": {use(agent("a", "explore", mode)), llmtest.Say("on"), llmtest.Say("told")}, "a": {stuck}})
+		es, out := r.run(nil)
+		if ends := find[event.AgentEnded](es); out.Ended.End != event.EndDone || len(ends) != 1 || ends[0].End != event.EndInterrupted {
+			t.Errorf("%s: %+v: %+v", mode, out, ends)
+		}
+	}
+}
+
 // SPEC 9.6, 14.1: an agent's context is compacted like any other, and its parent's
 // is not touched.
 func TestAgentIsCompacted(t *testing.T) {
@@ -453,9 +470,7 @@ func TestAgentsOfANarrowTurn(t *testing.T) {
 		},
 		"a rule that denies": func(c *session.Config) {
 			c.Permission = yolo(c.Dir)
-			if err := c.Permission.Add(permission.User, nil, nil, []string{"edit", "bash"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Permission.Add(permission.User, nil, nil, []string{"edit", "bash"}))
 		},
 	} {
 		r := newRig(t, script, change)

@@ -1,12 +1,15 @@
 package swarm
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
@@ -19,10 +22,7 @@ func TestReservationsOutliveTheCoordinator(t *testing.T) {
 	store := memory.New(time.Now)
 	open := func() (*spending.Account, *side.Fold, Bank) {
 		meter, flight := &budget.Meter{}, &side.Fold{}
-		log, err := eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "s", Now: time.Now}, meter, flight)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "s", Now: time.Now}, meter, flight))(t)
 		acc := spending.New(spending.Config{Session: "s", Limits: budget.Limits{USD: 1}, Now: time.Now, Log: log, Meter: meter})
 		return acc, flight, Bank{Account: acc, Log: log}
 	}
@@ -37,9 +37,7 @@ func TestReservationsOutliveTheCoordinator(t *testing.T) {
 	}
 	usd := 0.25
 	// The name of a request in what a worker reports is not believed.
-	if err := bank.Settle(t.Context(), paid.ID, event.Charged{By: "w1", Request: requestName(lost.ID), USD: &usd, Usage: llm.Usage{Known: true, Input: 1}, Requests: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, bank.Settle(t.Context(), paid.ID, event.Charged{By: "w1", Request: requestName(lost.ID), USD: &usd, Usage: llm.Usage{Known: true, Input: 1}, Requests: 1}))
 	if n := len(flight.Lost()); n != 1 {
 		t.Fatalf("%d are in flight", n)
 	}
@@ -53,5 +51,28 @@ func TestReservationsOutliveTheCoordinator(t *testing.T) {
 	}
 	if _, err := bank.Reserve(t.Context(), budget.Ask{Price: ask.Price, Input: 700_000, MaxOutput: 500_000, Child: true}); err == nil {
 		t.Error("more was reserved than is left")
+	}
+}
+
+// noLog takes nothing.
+type noLog struct{ Log }
+
+func (noLog) Append(context.Context, ...event.Draft) error { return errors.New("disk full") }
+
+// counts is an account that only counts what is held.
+type counts struct{ held int }
+
+func (c *counts) Reserve(context.Context, budget.Ask) (budget.Grant, error) {
+	c.held++
+	return budget.Grant{ID: c.held}, nil
+}
+
+func (c *counts) Settle(context.Context, int, ...event.Charged) error { c.held--; return nil }
+
+// SPEC 14.2: a reservation that cannot be recorded is released.
+func TestUnrecordedReservationIsReleased(t *testing.T) {
+	acc := &counts{}
+	if _, err := (Bank{Account: acc, Log: noLog{}}).Reserve(t.Context(), budget.Ask{}); err == nil || acc.held != 0 {
+		t.Errorf("%v, %d are held", err, acc.held)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -261,13 +262,13 @@ func (c *chaos) live(s *swarm.Schedule) error {
 	}
 	return Run(c.t.Context(), Config{
 		Log: c, Schedule: s, Trees: c.trees, Slots: slots, Now: c.now, Lease: time.Minute, Work: c.work,
-		Check: func(_ context.Context, dir, line string) event.TaskCheck {
+		Check: Each(func(_ context.Context, dir, line string) event.TaskCheck {
 			exit := 1
 			if c.trees.file(dir, line) == line+"\n" {
 				exit = 0
 			}
 			return event.TaskCheck{Command: line, Exit: &exit, Output: "no " + line}
-		},
+		}),
 	})
 }
 
@@ -345,9 +346,7 @@ func (c *chaos) judge(seed int, s *swarm.Schedule) {
 	var again swarm.Schedule
 	merged, charged := map[string]int{}, 0.0
 	for e, err := range c.store.Read(c.t.Context(), "s", 0) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, err)
 		again.Apply(e)
 		switch b := e.Body.(type) {
 		case event.TaskMerged:

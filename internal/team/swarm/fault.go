@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
@@ -71,13 +72,24 @@ func unaccepted(checks []event.TaskCheck) error {
 	return ErrAcceptance
 }
 
+// lateError is the end of a worker that took too long.
+type lateError struct{ after time.Duration }
+
+func (e *lateError) Error() string {
+	return fmt.Sprintf("it was not done after %s; the key timeout of the task sets how long it may take", e.after)
+}
+
 // ended sets how a lease ended: by the cause of its context's end, otherwise by the
 // error of its worker.
 func ended(r *event.TaskReturned, cause, err error) {
-	stopped := (*circlesError)(nil)
+	stopped, late := (*circlesError)(nil), (*lateError)(nil)
 	switch {
+	case errors.As(cause, &late):
+		r.Fault, err = event.FaultTask, cause
 	case errors.Is(cause, errOver):
 		r.Fault, err = event.FaultCoordinator, cause
+	case errors.Is(cause, errTakenBack):
+		r.Fault, err = event.FaultPerson, cause
 	case errors.As(cause, &stopped):
 		r.Outcome, r.Fault, r.Error = event.TaskStopped, event.FaultTask, cause.Error()
 		return

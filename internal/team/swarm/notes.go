@@ -15,12 +15,13 @@ const maxNotes = 1000
 
 // notes store what workers learned from each other, so that a swarm that goes on after
 // a crash still knows it. Each note is one numbered value, so that adding one costs the
-// same however many there are. Without a store nothing is kept.
+// same however many there are. Without a store nothing is kept. If
+// the store breaks, the workers of this run still learn, and a person is told.
 type notes struct {
 	store kv.Store
 	swarm string
 	next  map[string]int // by kind
-	err   error          // the first one: storage that broke ends the swarm
+	say   func(string)
 }
 
 // Kinds of notes, as parts of keys.
@@ -70,7 +71,7 @@ func read[T any](ctx context.Context, n *notes, kind string, take func(T)) error
 
 // keep writes one note and removes the oldest one if there are too many.
 func (n *notes) keep(kind string, v any) {
-	if n.store == nil || n.err != nil {
+	if n.store == nil {
 		return
 	}
 	ctx := context.Background() // lessons are stored also while the swarm is stopped
@@ -84,18 +85,25 @@ func (n *notes) keep(kind string, v any) {
 		}
 	}
 	if err != nil {
-		n.err = fmt.Errorf("keep what the workers learned: %w", err)
+		n.broke(err)
 	}
 }
 
+func (n *notes) broke(err error) {
+	n.store = nil
+	n.say(fmt.Sprintf("what the workers learn is not kept any more: %v", err))
+}
+
 // forget removes all notes, at the end.
-func (n *notes) forget(ctx context.Context) error {
+func (n *notes) forget(ctx context.Context) {
 	if n.store == nil {
-		return nil
+		return
 	}
 	keys, err := n.store.List(ctx, n.swarm+"/")
 	for _, key := range keys {
 		err = errors.Join(err, n.store.Delete(ctx, key))
 	}
-	return err
+	if err != nil {
+		n.broke(err)
+	}
 }

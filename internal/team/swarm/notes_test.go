@@ -9,19 +9,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/jsonfile"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/kv"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
 // SPEC 14.3, 14.5: what workers learned outlives the coordinator, reaches the
 // workers after it, and is gone when the swarm has ended.
 func TestLessonsOutliveTheCoordinator(t *testing.T) {
-	store, err := jsonfile.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Save(t.Context(), "other/failure/00000000", []byte(`{"Tool":"bash","Target":"theirs","Text":"theirs"}`)); err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(jsonfile.Open(t.TempDir()))(t)
+	must.Done(t)(store.Save(t.Context(), "other/failure/00000000", []byte(`{"Tool":"bash","Target":"theirs","Text":"theirs"}`)))
 	r := newRig(t, nil)
 	r.plan(makes("a"), makes("b"))
 	r.cfg.Slots, r.cfg.Notes, r.cfg.ID = 1, store, "s"
@@ -40,9 +36,7 @@ func TestLessonsOutliveTheCoordinator(t *testing.T) {
 	var told string
 	work := r.cfg.Work
 	r.cfg.Work = func(c context.Context, j Job) (Done, error) { told += j.Prompt; return work(c, j) }
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	r.ended(event.SwarmVerified)
 	for _, part := range []string{"connection refused", "found by a"} {
 		if !strings.Contains(told, part) {
@@ -64,17 +58,20 @@ func (failing) Save(context.Context, string, []byte) (kv.Version, error) {
 	return "", errors.New("no space left")
 }
 
-// Storage that broke ends the swarm, and is not passed over.
+// SPEC 14.2: storage that broke stops no swarm: a person is told, once.
 func TestNotesCannotBeKept(t *testing.T) {
-	store, err := jsonfile.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(jsonfile.Open(t.TempDir()))(t)
 	r := newRig(t, nil)
 	r.plan(makes("a"))
 	r.cfg.Notes, r.cfg.ID = failing{store}, "s"
+	var said []string
+	r.cfg.Say = func(line string) { said = append(said, line) }
 	r.cfg.Work = func(context.Context, Job) (Done, error) { return Done{}, nil } // its check fails
-	if err := Run(t.Context(), r.cfg); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("it went on: %v", err)
+	if err := Run(t.Context(), r.cfg); err != nil {
+		t.Error(err)
+	}
+	r.ended(event.SwarmIncomplete)
+	if len(said) != 1 || !strings.Contains(said[0], "no space left") {
+		t.Errorf("it says %q", said)
 	}
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// Report is what a swarm has done until now: who did what, what it cost, and the
-// evidence. `pawl swarm report --json` prints it as JSON.
+// Report is a swarm as it is now: who did and does what, on which machine, what it
+// cost, and the evidence. `pawl swarm status --json` and `report --json` print it.
 type Report struct {
+	ID      string            `json:"id,omitempty"`
 	Goal    string            `json:"goal,omitempty"`
 	Outcome event.SwarmEnd    `json:"outcome,omitempty"` // empty: it has not ended
 	Fault   event.TaskFault   `json:"fault,omitempty"`   // why it is paused
@@ -27,6 +28,8 @@ type Report struct {
 	Tokens  int64             `json:"tokens"`
 	Checks  []event.TaskCheck `json:"checks,omitempty"` // of the merged tree
 	Tasks   []TaskReport      `json:"tasks"`
+	// Machines that had a task since the swarm was started or resumed.
+	Machines []swarm.Machine `json:"machines,omitempty"`
 }
 
 // Paused is the outcome of a swarm that waits to be resumed.
@@ -46,6 +49,11 @@ type TaskReport struct {
 	Commit  string            `json:"commit,omitempty"` // of the merged tree with it
 	Checks  []event.TaskCheck `json:"checks,omitempty"`
 	Error   string            `json:"error,omitempty"`
+	Machine string            `json:"machine,omitempty"` // of the newest lease; empty: the swarm's own
+	Since   *time.Time        `json:"since,omitempty"`   // when the newest lease began
+	After   []string          `json:"after,omitempty"`   // tasks that it waits for
+	By      string            `json:"by,omitempty"`      // the task that merges its result by hand
+	Review  bool              `json:"review,omitempty"`  // its result waits for a person
 }
 
 // ReportOf returns the report of a schedule. spent is what the swarm's account says: the
@@ -59,13 +67,18 @@ func ReportOf(s *swarm.Schedule, spent budget.Spent) Report {
 	if p := s.Paused; p != nil && s.Ended == nil {
 		r.Outcome, r.Fault, r.Error = Paused, p.Fault, p.Error
 	}
-	r.Aside = s.AllAside()
+	r.Aside, r.Machines = s.AllAside(), s.Machines()
 	for _, t := range s.Tasks() {
 		r.Counts[string(t.State)]++
-		r.Tasks = append(r.Tasks, TaskReport{
+		one := TaskReport{
 			ID: t.ID, Title: t.Title, State: t.State, Worker: t.Lease.Worker, Model: t.Result.Model, Session: t.Result.Session,
 			Tries: t.Tries, USD: t.Result.USD, Tokens: t.Result.Tokens, Commit: t.Commit, Checks: t.Result.Checks, Error: t.Result.Error,
-		})
+			Machine: t.Lease.Machine, After: t.After, By: t.By, Review: t.InReview(),
+		}
+		if t.Lease.Worker != "" {
+			one.Since = &t.Began
+		}
+		r.Tasks = append(r.Tasks, one)
 	}
 	return r
 }
@@ -109,7 +122,7 @@ func (r Report) Markdown() string {
 			}
 			fmt.Fprintf(&b, "\n## %s %s\n%s\n", t.ID, what, t.Error)
 			for _, k := range t.Checks {
-				if k.Exit == nil || *k.Exit != 0 {
+				if !k.Passed() {
 					fmt.Fprintf(&b, "\n    %s\n    %s\n", k.Command, strings.ReplaceAll(strings.TrimSpace(k.Output), "\n", "\n    "))
 				}
 			}

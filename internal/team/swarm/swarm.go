@@ -49,16 +49,18 @@ type Config struct {
 	Log      Log
 	Schedule *swarm.Schedule // a fold of Log
 	Trees    Trees
-	Slots    int // how many workers work at once
+	Slots    int      // how many workers work at once
+	Labels   []string // of this machine
 	// Work runs a job in its tree. An error means that the worker could not work on it.
 	Work func(context.Context, Job) (Done, error)
 	// Say, if set, is called with messages for a person.
 	Say func(string)
+	// Orders, if set, are what a person decides while the swarm runs.
+	Orders <-chan Order
 	// Workers, if set, runs tasks instead of Work on this machine.
 	Workers Workers
-	// Check runs a command line in a tree and returns its result.
-	Check func(ctx context.Context, dir, line string) event.TaskCheck
-	Now   func() time.Time
+	Check   Check
+	Now     func() time.Time
 	// Saw, if set, is shown each call of a worker.
 	Saw func(swarm.Call)
 	// Lease is how long a worker may be silent.
@@ -96,7 +98,8 @@ type coordinator struct {
 	notes   notes
 	circles swarm.LoopDetector
 	stop    map[string]context.CancelCauseFunc
-	loop    string // what all workers are told once
+	mail    map[string]*mailbox // by worker
+	loop    string              // what all workers are told once
 	told    map[string]bool
 	waited  map[string]int // how often a machine found only tasks that others should take
 	said    map[string]bool
@@ -117,14 +120,14 @@ type result struct {
 func Run(ctx context.Context, cfg Config) error {
 	c := &coordinator{
 		cfg: cfg, workers: cfg.Workers, results: make(chan result),
-		stop: map[string]context.CancelCauseFunc{}, told: map[string]bool{}, waited: map[string]int{}, said: map[string]bool{},
+		stop: map[string]context.CancelCauseFunc{}, mail: map[string]*mailbox{}, told: map[string]bool{}, waited: map[string]int{}, said: map[string]bool{},
 	}
 	if c.workers == nil {
 		c.workers = localWorkers{cfg}
 	}
 	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(errOver)
-	c.notes = notes{store: cfg.Notes, swarm: cfg.ID}
+	c.notes = notes{store: cfg.Notes, swarm: cfg.ID, say: c.say}
 	if err := c.notes.load(ctx, &c.lessons); err != nil {
 		return err
 	}
@@ -154,6 +157,8 @@ func Run(ctx context.Context, cfg Config) error {
 			if err := c.returned(ctx, r); err != nil {
 				return c.abort(ctx, cancel, err)
 			}
+		case o := <-c.cfg.Orders:
+			o.Done(c.steer(ctx, o.TaskSteered))
 		case <-c.rest:
 			c.rest = nil
 		case <-ctx.Done():
@@ -238,16 +243,19 @@ func (c *coordinator) returned(ctx context.Context, r result) error {
 		return r.err
 	}
 	c.mu.Lock()
+	if c.unheard(r.Worker) && r.Outcome == event.TaskDone {
+		r.Outcome, r.Fault, r.Commit, r.Error = event.TaskReleased, event.FaultPerson, "", "it was done before its worker got your message"
+	}
+	delete(c.mail, r.Worker)
 	if r.Outcome == event.TaskFailed {
 		for _, k := range r.Checks {
-			if k.Exit == nil || *k.Exit != 0 {
+			if !k.Passed() {
 				c.fail(swarm.Failure{Worker: r.Worker, Tool: "check", Target: k.Command, Category: "error", Text: k.Output})
 			}
 		}
 	}
-	broken := c.notes.err
 	c.mu.Unlock()
-	if err := errors.Join(broken, c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r.TaskReturned})); err != nil {
+	if err := c.cfg.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: r.TaskReturned}); err != nil {
 		return err
 	}
 	var aside []string
@@ -316,14 +324,23 @@ func (c *coordinator) mergeNext(ctx context.Context) (more bool, err error) {
 	return true, c.cfg.Log.Append(ctx, ds...)
 }
 
-// saw receives a worker's call, and returns a message to the worker. Workers that
-// repeat the same call are warned once, and stopped if they go on.
-func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
-	if c.cfg.Saw != nil {
+// saw implements Saw. Workers that repeat the same call are warned once, and stopped if
+// they go on.
+func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell []string) {
+	last := call.Key == ""
+	if c.cfg.Saw != nil && !last {
 		c.cfg.Saw(call)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	box := c.box(call.Worker)
+	box.heard = min(max(box.heard, call.Heard), len(box.texts))
+	if last {
+		if box.heard >= box.asked {
+			return nil
+		}
+		return box.texts[box.heard:]
+	}
 	if f != nil {
 		c.fail(*f)
 	}
@@ -337,43 +354,53 @@ func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell string) {
 			stop(&circlesError{l.What})
 		}
 	}
-	if c.loop == "" || c.told[call.Worker] {
-		return ""
+	if c.loop != "" && !c.told[call.Worker] {
+		c.told[call.Worker] = true
+		box.texts = append(box.texts, c.loop)
 	}
-	c.told[call.Worker] = true
-	return c.loop
+	return box.texts[box.heard:]
 }
 
 // verify ends the swarm: the merged tree must pass its checks.
 func (c *coordinator) verify(ctx context.Context) error {
-	var lines []string
+	var lines, setup []string
 	end := event.SwarmEnded{Outcome: event.SwarmVerified}
 	ended := false
 	c.cfg.Log.View(func() {
 		s := c.cfg.Schedule
 		ended = s.Ended != nil
-		end.Commit, lines = s.Tip(), s.Verify
+		end.Commit, lines, setup = s.Tip(), s.Verify, s.Setups()
 		if s.Count(swarm.Merged) < s.Len() {
-			end.Outcome = event.SwarmIncomplete
 			end.Error = fmt.Sprintf("%d of %d tasks were merged", s.Count(swarm.Merged), s.Len())
+		}
+		if !s.Whole() {
+			end.Outcome = event.SwarmIncomplete
 		}
 		if len(lines) == 0 {
 			lines = s.Accepted()
 		}
 	})
 	if ended {
-		return c.notes.forget(ctx)
+		c.notes.forget(ctx)
+		return nil
 	}
 	dir, err := c.cfg.Trees.Checkout(ctx, "verify", end.Commit)
 	if err != nil {
 		return err
 	}
-	checks, failed := Passes(ctx, c.cfg.Check, dir, lines)
+	ready := Prepare(ctx, c.cfg.Check, dir, setup)
+	checks, failed := []event.TaskCheck(nil), error(nil)
+	if ready == nil {
+		checks, failed = Passes(ctx, c.cfg.Check, dir, lines)
+	}
 	if err := c.cfg.Trees.Remove(context.WithoutCancel(ctx), "verify"); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if ready != nil {
+		return fmt.Errorf("verify the merged tree: %w", ready)
 	}
 	if end.Checks = checks; failed != nil && end.Outcome == event.SwarmVerified {
 		end.Outcome, end.Error = event.SwarmUnverified, "the merged tree does not pass its checks"
@@ -381,5 +408,6 @@ func (c *coordinator) verify(ctx context.Context) error {
 	if err := c.cfg.Log.Append(ctx, event.Draft{Body: end}); err != nil {
 		return err
 	}
-	return c.notes.forget(ctx)
+	c.notes.forget(ctx)
+	return nil
 }

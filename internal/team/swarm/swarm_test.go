@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -44,18 +45,10 @@ func newRig(t *testing.T, files map[string]string) *rig {
 	t.Setenv("HOME", t.TempDir())
 	root := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 	}
-	ts, err := trees.Open(t.Context(), &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}, t.TempDir(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := ts.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ts := must.Get(trees.Open(t.Context(), &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}, t.TempDir(), root))(t)
+	base := must.Get(ts.Snapshot(t.Context()))(t)
 	r := &rig{t: t, trees: ts, base: base, store: memory.New(time.Now)}
 	r.open()
 	return r
@@ -66,11 +59,10 @@ func (r *rig) open() {
 	r.t.Helper()
 	r.schedule = &swarm.Schedule{}
 	var err error
-	if r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, r.schedule); err != nil {
-		r.t.Fatal(err)
-	}
+	r.log, err = eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, r.schedule)
+	must.Do(r.t, err)
 	r.cfg = Config{
-		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: 4, Now: time.Now, Lease: time.Minute, Check: exists,
+		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: 4, Now: time.Now, Lease: time.Minute, Check: Each(exists),
 		Work: func(_ context.Context, j Job) (Done, error) { return Done{}, put(j.Dir, j.Task.ID, j.Task.Goal) },
 	}
 }
@@ -81,9 +73,7 @@ func (r *rig) plan(tasks ...event.Task) {
 	if faults := g.Check(); faults != nil {
 		r.t.Fatal(faults)
 	}
-	if err := r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: r.base, Tasks: tasks}}); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: r.base, Tasks: tasks}}))
 }
 
 func put(dir, name, text string) error {
@@ -106,16 +96,12 @@ func makes(id string, after ...string) event.Task {
 func (r *rig) files() map[string]string {
 	r.t.Helper()
 	changes, err := r.trees.Changes(r.t.Context(), r.base, r.schedule.Tip())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	out := map[string]string{}
-	for _, c := range changes {
-		text, err := r.trees.Read(r.t.Context(), c)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		out[c.Path] = string(text)
+	texts, err := r.trees.Read(r.t.Context(), changes)
+	must.Do(r.t, err)
+	for i, c := range changes {
+		out[c.Path] = string(texts[i])
 	}
 	return out
 }
@@ -167,9 +153,7 @@ func TestSameResultWithAnyNumberOfWorkers(t *testing.T) {
 			cost := 0.5
 			return Done{Session: "child-" + j.Worker, USD: &cost, Tokens: 10}, put(j.Dir, j.Task.ID, j.Task.Goal)
 		}
-		if err := Run(t.Context(), r.cfg); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(t.Context(), r.cfg))
 		r.ended(event.SwarmVerified)
 		got := r.files()
 		if len(got) != 16 {
@@ -216,9 +200,7 @@ func TestFailures(t *testing.T) {
 		}
 		return Done{}, put(j.Dir, j.Task.ID, "x")
 	}
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	r.ended(event.SwarmIncomplete)
 	for id, want := range map[string]swarm.State{
 		"good": swarm.Merged, "second": swarm.Merged, "bad": swarm.Failed, "after-bad": swarm.Skipped, "panics": swarm.Failed, "refused": swarm.Failed,
@@ -269,9 +251,7 @@ func TestConflict(t *testing.T) {
 		}
 		return Done{}, put(j.Dir, "c", "x")
 	}
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	r.ended(event.SwarmVerified)
 	if got := r.files()["f"]; got != "a\nb\n" && got != "b\na\n" {
 		t.Errorf("the merged file: %q", got)
@@ -307,15 +287,11 @@ func TestInterruptedAnywhere(t *testing.T) {
 		if n := r.schedule.Count(swarm.Taken); n != 0 {
 			t.Errorf("%d tasks are still taken", n)
 		}
-		if err := Run(t.Context(), r.cfg); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(t.Context(), r.cfg))
 		r.ended(event.SwarmVerified)
 		merged := map[string]int{}
 		for e, err := range r.store.Read(t.Context(), "s", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if b, ok := e.Body.(event.TaskMerged); ok {
 				merged[b.Task]++
 			}
@@ -340,9 +316,7 @@ func TestDeath(t *testing.T) {
 	r := newRig(t, nil)
 	r.plan(makes("a"))
 	for i := range 5 {
-		if err := r.log.Append(t.Context(), event.Draft{Body: event.TaskTaken{Task: "a", Worker: fmt.Sprint("w", i), Fence: int64(i + 1), Base: r.base}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.log.Append(t.Context(), event.Draft{Body: event.TaskTaken{Task: "a", Worker: fmt.Sprint("w", i), Fence: int64(i + 1), Base: r.base}}))
 		r.open()
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
@@ -350,9 +324,7 @@ func TestDeath(t *testing.T) {
 			t.Fatal("it was not interrupted")
 		}
 	}
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	r.ended(event.SwarmVerified)
 	if p, _ := r.schedule.Task("a"); p.Tries != 0 || p.State != swarm.Merged {
 		t.Errorf("a is %s after %d tries", p.State, p.Tries)
@@ -382,17 +354,15 @@ func TestPauseAndResume(t *testing.T) {
 					}
 					return work(ctx, j)
 				}
-				r.cfg.Check = func(ctx context.Context, dir, line string) event.TaskCheck {
-					k := check(ctx, dir, line)
+				r.cfg.Check = Each(func(ctx context.Context, dir, line string) event.TaskCheck {
+					k := exists(ctx, dir, line)
 					if line != "one" && why == nil {
 						exit := 127
 						k.Exit, k.Missing = &exit, "cargo, it is over"
 					}
 					return k
-				}
-				if err := Run(t.Context(), r.cfg); err != nil {
-					t.Fatal(err)
-				}
+				})
+				must.Do(t, Run(t.Context(), r.cfg))
 				if p := r.schedule.Paused; p == nil || !strings.Contains(p.Error, "it is over") || r.schedule.Ended != nil {
 					t.Fatalf("it paused as %+v, and ended as %+v", p, r.schedule.Ended)
 				}
@@ -403,9 +373,7 @@ func TestPauseAndResume(t *testing.T) {
 					t.Errorf("%+v", rep)
 				}
 				r.cfg.Work, r.cfg.Check = work, check
-				if err := Run(t.Context(), r.cfg); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, Run(t.Context(), r.cfg))
 				r.ended(event.SwarmVerified)
 				for _, p := range r.schedule.Tasks() {
 					if p.Tries != 0 {
@@ -429,9 +397,7 @@ func TestProviderComesBack(t *testing.T) {
 			}
 			return work(ctx, j)
 		}
-		if err := Run(t.Context(), r.cfg); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(t.Context(), r.cfg))
 		r.ended(event.SwarmVerified)
 	})
 }
@@ -462,9 +428,7 @@ func TestOneFileForAll(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(j.Dir, "log"))
 			return Done{}, errors.Join(err, put(j.Dir, "log", string(text)+id+"\n"), put(j.Dir, id, "x"))
 		}
-		if err := Run(t.Context(), r.cfg); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(t.Context(), r.cfg))
 		r.ended(event.SwarmVerified)
 		if n := requests.Load(); n > 2*20*4 {
 			t.Errorf("%d requests, %d of one worker", n, 20*4)
@@ -505,18 +469,16 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 				return Done{}, context.Cause(ctx)
 			}
 			told := j.Saw(swarm.Call{Worker: j.Worker, Key: "k", What: "curl api", Failed: true}, &swarm.Failure{Worker: j.Worker, Tool: "bash", Target: "curl api", Category: "error", Text: "refused"})
-			if told != "" && !strings.Contains(told, "curl api") {
+			if told != nil && !strings.Contains(told[0], "curl api") {
 				t.Errorf("told: %s", told)
 			}
-			if told != "" && j.Task.ID == "listens" {
+			if told != nil && j.Task.ID == "listens" {
 				break
 			}
 		}
 		return Done{}, put(j.Dir, j.Task.ID, "x")
 	}
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	one, _ := r.schedule.Task("deaf1")
 	two, _ := r.schedule.Task("deaf2")
 	if len(one.Failed)+len(two.Failed) == 0 { // who is left alone is in no loop of several
@@ -536,13 +498,13 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 func TestUnverified(t *testing.T) {
 	r := newRig(t, nil)
 	r.plan(makes("a"), makes("b"))
-	r.cfg.Check = func(_ context.Context, dir, line string) event.TaskCheck {
+	r.cfg.Check = Each(func(_ context.Context, dir, line string) event.TaskCheck {
 		exit := 0
 		if all, _ := os.ReadDir(dir); len(all) > 2 { // .git and one file
 			exit = 1
 		}
 		return event.TaskCheck{Command: line, Exit: &exit}
-	}
+	})
 	r.cfg.Slots = 2
 	var together sync.WaitGroup
 	together.Add(2)
@@ -552,8 +514,65 @@ func TestUnverified(t *testing.T) {
 		together.Wait()
 		return work(ctx, j)
 	}
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	r.ended(event.SwarmUnverified)
+}
+
+// SPEC 14.2: a worker that never ends costs its task one try.
+func TestTaskTimeout(t *testing.T) {
+	r := newRig(t, nil)
+	task := makes("a")
+	task.Timeout = "1s"
+	r.plan(task)
+	work, first := r.cfg.Work, true
+	r.cfg.Work = func(ctx context.Context, j Job) (Done, error) {
+		if first {
+			first = false
+			<-ctx.Done()
+			return Done{}, ctx.Err()
+		}
+		return work(ctx, j)
+	}
+	must.Do(t, Run(t.Context(), r.cfg))
+	r.ended(event.SwarmVerified)
+	if p, _ := r.schedule.Task("a"); p.Tries != 1 || !strings.Contains(p.Failed[0].Error, "not done after 1s") {
+		t.Errorf("%d tries, %+v", p.Tries, p.Failed)
+	}
+}
+
+// SPEC 14.2: a setup runs first in each fresh copy, for work and for checks; if it fails,
+// that is no fault of the task.
+func TestSetup(t *testing.T) {
+	r := newRig(t, nil)
+	task := makes("a")
+	task.Setup = []string{"setup"}
+	r.plan(task)
+	broken := true
+	ready := map[string]bool{}
+	var bare []string
+	r.cfg.Check = Each(func(ctx context.Context, dir, line string) event.TaskCheck {
+		exit := 0
+		switch {
+		case line == "setup" && broken:
+			exit = 1
+		case line == "setup":
+			ready[dir] = true
+		case !ready[dir]:
+			bare = append(bare, dir)
+			fallthrough
+		default:
+			return exists(ctx, dir, line)
+		}
+		return event.TaskCheck{Command: line, Exit: &exit, Output: "no network"}
+	})
+	must.Do(t, Run(t.Context(), r.cfg))
+	if p := r.schedule.Paused; p == nil || p.Fault != event.FaultMachine || !strings.Contains(p.Error, `the setup "setup" did not succeed: no network`) {
+		t.Errorf("it pauses for %+v", p)
+	}
+	broken = false
+	must.Do(t, Run(t.Context(), r.cfg))
+	r.ended(event.SwarmVerified)
+	if p, _ := r.schedule.Task("a"); p.Tries != 0 || len(bare) > 0 {
+		t.Errorf("%d tries; not set up: %v", p.Tries, bare)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -17,13 +18,9 @@ type lease struct {
 	prompt string
 }
 
-// patience is how often a machine finds only tasks that others should take, before it
-// gets one of them: nobody else was there.
-const patience = 3
-
 // take gives the next task to a worker on a machine. What the worker begins from and is
 // told is fixed here, and not when it was asked.
-func (c *coordinator) take(ctx context.Context, machine string) (l lease, err error) {
+func (c *coordinator) take(ctx context.Context, stop context.CancelCauseFunc, machine string, labels []string) (l lease, err error) {
 	c.taking.Lock()
 	defer c.taking.Unlock()
 	c.mu.Lock()
@@ -34,7 +31,7 @@ func (c *coordinator) take(ctx context.Context, machine string) (l lease, err er
 			return
 		}
 		var t swarm.TaskProgress
-		if t, err = s.Next(machine, c.waited[machine] >= patience); err != nil {
+		if t, err = s.Next(machine, c.waited[machine], labels...); err != nil {
 			return
 		}
 		l = lease{task: t.Task, prompt: swarm.Prompt(s, &c.lessons, t), TaskTaken: event.TaskTaken{
@@ -52,6 +49,9 @@ func (c *coordinator) take(ctx context.Context, machine string) (l lease, err er
 	}
 	if err = c.cfg.Log.Append(ctx, event.Draft{Body: l.TaskTaken}); err == nil {
 		c.asked--
+		c.mu.Lock()
+		c.stop[l.Worker] = stop
+		c.mu.Unlock()
 	}
 	return l, err
 }
@@ -64,22 +64,23 @@ func (c *coordinator) work(ctx context.Context) (r result) {
 	var mu sync.Mutex // guards what follows: nothing is taken after the end
 	var l lease
 	over := false
-	begin := func(machine string) (j Job, err error) {
+	timer := time.AfterFunc(time.Hour, func() {}) // of the task, once it is taken
+	defer func() { timer.Stop() }()
+	begin := func(machine string, labels ...string) (j Job, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if over || r.taken || ctx.Err() != nil {
 			return j, swarm.ErrNoTask
 		}
-		if l, err = c.take(ctx, machine); err != nil {
+		if l, err = c.take(ctx, stop, machine, labels); err != nil {
 			if !errors.Is(err, swarm.ErrNoTask) && !errors.Is(err, swarm.ErrElsewhere) && !errors.As(err, new(*AsideError)) {
 				r.err = err
 			}
 			return j, err
 		}
 		r.taken = true
-		c.mu.Lock()
-		c.stop[l.Worker] = stop
-		c.mu.Unlock()
+		late := swarm.TimeFor(l.task)
+		timer = time.AfterFunc(late, func() { stop(&lateError{late}) })
 		return Job{Worker: l.Worker, Fence: l.Fence, Base: l.Base, Task: l.task, Prompt: l.prompt}, nil
 	}
 	done, err := c.do(ctx, begin)

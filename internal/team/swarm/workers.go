@@ -3,6 +3,8 @@ package swarm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -13,14 +15,16 @@ type AsideError struct{ Why string }
 
 func (e *AsideError) Error() string { return e.Why }
 
-// Begin gives the next task to a worker that is free, on a machine ("" is this one). It
+// Begin gives the next task to a worker that is free, on a machine ("" is this one) with
+// these labels. It
 // is called until it gives one. Of its errors, swarm.ErrElsewhere and an *AsideError are
 // about the machine: a worker on another one may begin.
-type Begin func(machine string) (Job, error)
+type Begin func(machine string, labels ...string) (Job, error)
 
-// Saw must be called with each call of a worker, and with its error if it failed. A text
-// that it returns is a message to the worker.
-type Saw func(swarm.Call, *swarm.Failure) (tell string)
+// Saw must be called with each call of a worker, and with its error if it failed. It
+// returns the messages for the worker after the first Call.Heard of them. A call without
+// a key is none: the worker is done, and asks whether a person has more for it.
+type Saw func(swarm.Call, *swarm.Failure) (tell []string)
 
 // Workers runs tasks: on this machine, or on others.
 type Workers interface {
@@ -60,7 +64,7 @@ type localWorkers struct{ cfg Config }
 
 // Do implements Workers.
 func (h localWorkers) Do(ctx context.Context, begin Begin, saw Saw) (done Done, err error) {
-	j, err := begin("")
+	j, err := begin("", h.cfg.Labels...)
 	if err != nil {
 		return done, err
 	}
@@ -69,6 +73,9 @@ func (h localWorkers) Do(ctx context.Context, begin Begin, saw Saw) (done Done, 
 		return done, Outside(event.FaultMachine, err)
 	}
 	defer func() { err = errors.Join(err, h.cfg.Trees.Remove(context.WithoutCancel(ctx), j.Worker)) }()
+	if err := Prepare(ctx, h.cfg.Check, j.Dir, j.Task.Setup); err != nil {
+		return done, err
+	}
 	if done, err = h.cfg.Work(ctx, j); err != nil {
 		return done, err
 	}
@@ -84,17 +91,46 @@ func (h localWorkers) Do(ctx context.Context, begin Begin, saw Saw) (done Done, 
 	return done, err
 }
 
+// Prepare runs the setup of a tree. Its failure is the machine's fault: a task's own
+// command lines are its checks.
+func Prepare(ctx context.Context, check Check, dir string, setup []string) error {
+	ks, err := Passes(ctx, check, dir, setup)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	k := ks[len(ks)-1]
+	if k.Missing != "" {
+		return unaccepted(ks)
+	}
+	return Outside(event.FaultMachine, fmt.Errorf("the setup %q did not succeed: %s", k.Command, strings.TrimSpace(k.Output)))
+}
+
 // ErrAcceptance is the error for a result whose acceptance checks do not succeed.
 var ErrAcceptance = errors.New("an acceptance check did not succeed")
 
-// Passes runs command lines in a tree until one fails.
-func Passes(ctx context.Context, check func(ctx context.Context, dir, line string) event.TaskCheck, dir string, lines []string) (checks []event.TaskCheck, err error) {
-	for _, line := range lines {
-		k := check(ctx, dir, line)
-		checks = append(checks, k)
-		if k.Exit == nil || *k.Exit != 0 {
-			return checks, unaccepted(checks)
+// Check runs command lines in a tree until one fails, and returns their results.
+type Check func(ctx context.Context, dir string, lines ...string) []event.TaskCheck
+
+// Each returns a Check that runs one line after the other.
+func Each(run func(ctx context.Context, dir, line string) event.TaskCheck) Check {
+	return func(ctx context.Context, dir string, lines ...string) (checks []event.TaskCheck) {
+		for _, line := range lines {
+			if checks = append(checks, run(ctx, dir, line)); !checks[len(checks)-1].Passed() {
+				break
+			}
 		}
+		return checks
+	}
+}
+
+// Passes runs the checks of a tree, and returns an error if one fails.
+func Passes(ctx context.Context, check Check, dir string, lines []string) ([]event.TaskCheck, error) {
+	if len(lines) == 0 {
+		return nil, context.Cause(ctx)
+	}
+	checks := check(ctx, dir, lines...)
+	if !checks[len(checks)-1].Passed() {
+		return checks, unaccepted(checks)
 	}
 	return checks, context.Cause(ctx)
 }

@@ -108,7 +108,6 @@ func CheckCommand(command string) error {
 	return nil
 }
 
-// Next implements verify.Verifier.
 func (g *Goal) Next(ctx context.Context, t *verify.TurnEnd) (string, error) {
 	c, now, err := g.Find(g.Command)
 	if err != nil {

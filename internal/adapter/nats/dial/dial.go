@@ -28,6 +28,7 @@ type Options struct {
 	Key   string
 	// Plain allows a connection without TLS to another machine.
 	Plain bool
+	Inbox string // the prefix of the subjects for answers; "": that of NATS
 	// Say is called when the connection is lost and when it is back.
 	Say func(string)
 }
@@ -79,6 +80,9 @@ func (o Options) options() ([]nats.Option, error) {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { say("the NATS server says: " + err.Error()) }),
 		nats.ReconnectHandler(func(c *nats.Conn) { say("the connection to the NATS server is back") }),
+	}
+	if o.Inbox != "" {
+		opts = append(opts, nats.CustomInboxPrefix(o.Inbox))
 	}
 	far, err := o.far()
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // tries connects with options, and reports how it went.
@@ -42,9 +43,7 @@ func tries(t *testing.T, what string, o Options, want string) {
 func write(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -69,10 +68,7 @@ func TestToken(t *testing.T) {
 // SPEC 14.6: an nkey.
 func TestNKey(t *testing.T) {
 	user, seed := newUser(t)
-	pub, err := user.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pub := must.Get(user.PublicKey())(t)
 	s := natstest.Server(t, func(o *server.Options) { o.Nkeys = []*server.NkeyUser{{Nkey: pub}} })
 	_, other := newUser(t)
 	tries(t, "the key", Options{URL: s.ClientURL(), NKey: write(t, "seed", seed)}, "")
@@ -84,67 +80,38 @@ func TestNKey(t *testing.T) {
 
 func newUser(t *testing.T) (nkeys.KeyPair, []byte) {
 	t.Helper()
-	user, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := user.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := must.Get(nkeys.CreateUser())(t)
+	seed := must.Get(user.Seed())(t)
 	return user, seed
 }
 
 // SPEC 14.6: credentials: a JWT of a user of an account, and its key.
 func TestCreds(t *testing.T) {
 	operator, err := nkeys.CreateOperator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	made := func() (account nkeys.KeyPair, pub string) {
 		if account, err = nkeys.CreateAccount(); err == nil {
 			pub, err = account.PublicKey()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return account, pub
 	}
 	account, accountPub := made()
-	opPub, err := operator.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	accountJWT, err := jwt.NewAccountClaims(accountPub).Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opPub := must.Get(operator.PublicKey())(t)
+	accountJWT := must.Get(jwt.NewAccountClaims(accountPub).Encode(operator))(t)
 	opClaims := jwt.NewOperatorClaims(opPub)
-	if _, err := opClaims.Encode(operator); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(opClaims.Encode(operator))
 	resolver := &server.MemAccResolver{}
-	if err := resolver.Store(accountPub, accountJWT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, resolver.Store(accountPub, accountJWT))
 	s := natstest.Server(t, func(o *server.Options) {
 		o.JetStream = false // accounts of it need more
 		o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{opClaims}, resolver
 	})
 	creds := func(by nkeys.KeyPair) string {
 		user, seed := newUser(t)
-		pub, err := user.PublicKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := jwt.NewUserClaims(pub).Encode(by)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := jwt.FormatUserConfig(token, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pub := must.Get(user.PublicKey())(t)
+		token := must.Get(jwt.NewUserClaims(pub).Encode(by))(t)
+		text := must.Get(jwt.FormatUserConfig(token, seed))(t)
 		return write(t, "user.creds", text)
 	}
 	stranger, _ := made()
@@ -165,10 +132,7 @@ func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{}
 	der, key := a.sign(t, true)
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := must.Get(x509.ParseCertificate(der))(t)
 	a.cert, a.key = cert, key
 	a.file = write(t, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	return a
@@ -176,10 +140,7 @@ func newAuthority(t *testing.T) *authority {
 
 func (a *authority) sign(t *testing.T, ca bool) ([]byte, *ecdsa.PrivateKey) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	tmpl := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"}, IsCA: ca, BasicConstraintsValid: true,
@@ -190,10 +151,7 @@ func (a *authority) sign(t *testing.T, ca bool) ([]byte, *ecdsa.PrivateKey) {
 	if ca {
 		parent, signer = tmpl, key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, tmpl, parent, &key.PublicKey, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, tmpl, parent, &key.PublicKey, signer))(t)
 	return der, key
 }
 
@@ -201,14 +159,9 @@ func (a *authority) sign(t *testing.T, ca bool) ([]byte, *ecdsa.PrivateKey) {
 func (a *authority) pair(t *testing.T) (certFile, keyFile string, pair tls.Certificate) {
 	t.Helper()
 	der, key := a.sign(t, false)
-	raw, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(x509.MarshalECPrivateKey(key))(t)
 	cert, private := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw})
-	if pair, err = tls.X509KeyPair(cert, private); err != nil {
-		t.Fatal(err)
-	}
+	pair = must.Get(tls.X509KeyPair(cert, private))(t)
 	return write(t, "cert.pem", cert), write(t, "key.pem", private), pair
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 14.6: a worker that outlives its coordinator drops the tasks it had from it and
@@ -17,10 +18,7 @@ func TestCoordinatorStartedAgain(t *testing.T) {
 	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	first := r.dial()
 	cfg := Config{Swarm: "s", Version: "1", Lease: time.Minute, Bank: r.bank, Say: r.say}
-	dead, err := Open(t.Context(), first, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead := must.Get(Open(t.Context(), first, cfg))(t)
 	defer dead.stop()
 	var mu sync.Mutex
 	var runs, left []string
@@ -44,9 +42,7 @@ func TestCoordinatorStartedAgain(t *testing.T) {
 	go func() { _, _ = dead.Do(t.Context(), Offer{Fence: 1, Begin: given(Job{Task: event.Task{ID: "a"}})}) }()
 	<-began
 	first.Close() // kill -9
-	if r.board, err = Open(t.Context(), r.dial(), cfg); err != nil {
-		t.Fatal(err)
-	}
+	r.board = must.Get(Open(t.Context(), r.dial(), cfg))(t)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	res, err := r.do(2)
 	if err != nil || res.Reply != "done" {

@@ -45,8 +45,8 @@ func TestOfferGoesToAnother(t *testing.T) {
 		asked := make(chan struct{}, 100)
 		results := make(chan Result, 1)
 		go func() {
-			res, _ := r.board.Do(t.Context(), Offer{Fence: 1, Begin: func(machine string) (Job, error) {
-				if strings.HasPrefix(machine, "bad") {
+			res, _ := r.board.Do(t.Context(), Offer{Fence: 1, Begin: func(by Taker) (Job, error) {
+				if strings.HasPrefix(by.Machine, "bad") {
 					asked <- struct{}{}
 					return Job{}, why
 				}

@@ -2,6 +2,7 @@ package leases
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type Bank interface {
 
 // Config is the configuration of a Board.
 type Config struct {
+	Team    string // "": Team
 	Swarm   string // letters, digits, - and _
 	Version string // of pawl: workers must have the same
 	Labels  []string
@@ -31,6 +33,13 @@ type Config struct {
 	Bank    Bank
 	// Say is called with messages for a person: who joined, what was refused.
 	Say func(string)
+	// Status, if set, returns the swarm as it is now, as JSON. Cancel, if set, ends it.
+	// Order, if set, does what somebody decided about one task; an order may come twice.
+	// They answer whoever the server lets administer swarms.
+	Status func() json.RawMessage
+	Cancel func()
+	Order  func(ctx context.Context, order json.RawMessage) (said string, err error)
+	Host   string // where this coordinator runs
 }
 
 // Times of a Board.
@@ -53,12 +62,14 @@ const subscribeTime = 10 * time.Second
 // Board offers tasks to workers and receives their results. It is safe for concurrent
 // use.
 type Board struct {
+	names
 	cfg     Config
 	nc      *nats.Conn
 	js      jetstream.JetStream
-	objects jetstream.ObjectStore
+	files   files
 	epoch   string
 	subs    []*nats.Subscription
+	life    context.Context // ends with stop
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	// whoAsked, with a buffer of one, gets a value when a worker asks who has tasks.
@@ -68,6 +79,18 @@ type Board struct {
 	members map[string]*member
 	leases  map[int64]*lease
 	said    map[string]int
+	made    [2]time.Time     // the team's streams
+	lost    bool             // once, what the server kept
+	kept    map[string]*kept // what workers can fetch, by what it is
+}
+
+// kept is a file that workers can fetch, or will be able to.
+type kept struct {
+	name   string
+	at     time.Time
+	begun  chan struct{} // closed when there is something to fetch
+	failed error         // why there is nothing, once begun is closed
+	end    context.CancelFunc
 }
 
 // Offer is a task for any worker.
@@ -75,8 +98,17 @@ type Offer struct {
 	Fence int64 // the number of the lease on this Board
 	// Begin returns the task, when a worker takes the offer. If its error matches
 	// ErrElsewhere or ErrAside, the offer goes to another worker. Any other error ends it.
-	Begin func(machine string) (Job, error)
-	Saw   func(swarm.Call, *swarm.Failure) (tell string)
+	Begin func(by Taker) (Job, error)
+	Saw   func(swarm.Call, *swarm.Failure) (tell []string)
+}
+
+// Taker is a worker that takes an offer.
+type Taker struct {
+	Machine string
+	Labels  []string
+	// Trees are git's names of trees of files that it has from earlier swarms, the newest
+	// first.
+	Trees []string
 }
 
 // lease is an offer and the worker that took it.
@@ -102,13 +134,17 @@ type asked struct {
 
 // Open opens the Board of a swarm. Data of an earlier run is removed from the server.
 func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) {
-	if !isName(cfg.Swarm) {
-		return nil, fmt.Errorf("a swarm cannot be named %q", cfg.Swarm)
+	named := names{teamOf(cfg.Team), cfg.Swarm}
+	if !isName(cfg.Swarm) || !isName(named.team) {
+		return nil, fmt.Errorf("a swarm or a team cannot be named %q, %q", cfg.Swarm, named.team)
 	}
 	if cfg.Say == nil {
 		cfg.Say = func(string) {}
 	}
-	b := &Board{whoAsked: make(chan struct{}, 1), cfg: cfg, nc: nc, members: map[string]*member{}, leases: map[int64]*lease{}, said: map[string]int{}}
+	b := &Board{
+		names: named, whoAsked: make(chan struct{}, 1), cfg: cfg, nc: nc,
+		members: map[string]*member{}, leases: map[int64]*lease{}, said: map[string]int{}, kept: map[string]*kept{},
+	}
 	key, err := newKey()
 	if err != nil {
 		return nil, err
@@ -117,12 +153,22 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 	if b.js, err = jetstream.New(nc); err != nil {
 		return nil, err
 	}
-	if err := b.makeStreams(ctx); err != nil {
-		return nil, fmt.Errorf("set up the swarm on the NATS server: %w", err)
+	b.files = files{names: named, js: b.js, idle: cfg.Lease}
+	// Each step is repeated on failure: its answer may be lost, or a cluster may be
+	// choosing a leader. Every step may be done twice.
+	for _, step := range []func(context.Context) error{
+		func(ctx context.Context) error { return b.renew(ctx) },
+		func(ctx context.Context) error { return named.clear(ctx, b.js, b.epoch) },
+	} {
+		c := files{idle: setUpTime}.clock()
+		if _, err := again(ctx, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, step(ctx) }); err != nil {
+			return nil, fmt.Errorf("set up the swarm on the NATS server: %w", err)
+		}
 	}
 	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	b.life = ctx
 	for subject, f := range map[string]nats.MsgHandler{
-		joinSubject(cfg.Swarm): b.join, askSubject(cfg.Swarm): b.ask, whoSubject: func(*nats.Msg) { b.asked() },
+		named.joinSubject(): b.join, named.askSubject(): b.ask, named.adminSubject(): b.admin, named.whoSubject(): func(*nats.Msg) { b.asked() },
 	} {
 		s, err := nc.Subscribe(subject, f)
 		if err != nil {
@@ -137,6 +183,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (_ *Board, err error) 
 		return nil, fmt.Errorf("set up the swarm on the NATS server: %w", err)
 	}
 	b.running.Go(func() { b.announces(ctx) })
+	b.running.Go(func() { b.keeps(ctx) })
 	return b, nil
 }
 
@@ -171,83 +218,161 @@ func (b *Board) asked() {
 	}
 }
 
-func (b *Board) makeStreams(ctx context.Context) error {
+// renew makes what the swarm needs on the server, if it is not there. It reports, and
+// forgets what it sent, if the server has lost it.
+func (b *Board) renew(ctx context.Context) error {
 	replicas := 1
 	if b.nc.ConnectedClusterName() != "" {
 		replicas = 3
 	}
-	// Each step is repeated on failure: its answer may be lost, or a cluster may be
-	// choosing a leader. Every step may be done twice.
-	for _, step := range []func(context.Context) error{
-		b.removeStreams,
-		func(ctx context.Context) error {
-			_, err := b.js.CreateStream(ctx, jetstream.StreamConfig{
-				Name: stream(b.cfg.Swarm), Description: "tasks of a swarm of pawl", Subjects: []string{taskSubject(b.cfg.Swarm) + ">"},
-				Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Replicas: replicas,
-			})
-			return err
-		},
-		func(ctx context.Context) error {
-			_, err := b.js.CreateConsumer(ctx, stream(b.cfg.Swarm), jetstream.ConsumerConfig{
-				Durable: consumer(b.epoch), AckPolicy: jetstream.AckExplicitPolicy, AckWait: max(b.cfg.Lease, time.Second), MaxAckPending: -1,
-			})
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			b.objects, err = b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: stream(b.cfg.Swarm), Description: "bundles of a swarm of pawl", Replicas: replicas})
-			return err
-		},
-	} {
-		_, err := again(ctx, setUpTime, func() (struct{}, error) {
-			one, cancel := context.WithTimeout(ctx, serverTime/2)
-			defer cancel()
-			return struct{}{}, step(one)
-		})
-		if err != nil {
-			return err
-		}
+	made, err := b.streams(ctx, b.js, replicas)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = b.js.Consumer(ctx, b.offersStream(), b.consumer(b.epoch))
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		_, err = b.js.CreateOrUpdateConsumer(ctx, b.offersStream(), jetstream.ConsumerConfig{
+			Durable: b.consumer(b.epoch), FilterSubject: b.tasksSubject(b.epoch) + "*", AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: max(b.cfg.Lease, time.Second), MaxAckPending: -1, InactiveThreshold: consumerLife,
+		})
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if made[1] != b.made[1] {
+		for _, k := range b.kept {
+			k.end() // what it sent is lost
+		}
+		clear(b.kept)
+	}
+	if b.made != [2]time.Time{} && b.made != made {
+		b.lost = true
+		go b.say("lost", "the NATS server lost what the swarm kept there: it is made again")
+	}
+	b.made = made
+	return err
 }
 
-func (b *Board) removeStreams(ctx context.Context) error {
-	err := b.js.DeleteStream(ctx, stream(b.cfg.Swarm))
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		err = nil
+// keeps renews what the swarm needs on the server until ctx ends. If the server cannot be
+// reached, it is tried again.
+func (b *Board) keeps(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause(ctx, announceEvery)
+		one, cancel := context.WithTimeout(ctx, serverTime)
+		_ = b.renew(one)
+		cancel()
 	}
-	other := b.js.DeleteObjectStore(ctx, stream(b.cfg.Swarm))
-	if errors.Is(other, jetstream.ErrBucketNotFound) || errors.Is(other, jetstream.ErrStreamNotFound) {
-		other = nil
-	}
-	return errors.Join(err, other)
 }
 
 func (b *Board) announce() {
 	// If one is lost, the next one replaces it.
-	_ = b.nc.Publish(openSubject, encode(announcement{Swarm: b.cfg.Swarm, Epoch: b.epoch, Labels: b.cfg.Labels}))
+	_ = b.nc.Publish(b.openSubject(), encode(b.announcement()))
+}
+
+func (b *Board) announcement() announcement {
+	return announcement{Swarm: b.cfg.Swarm, Epoch: b.epoch, Labels: b.cfg.Labels, Host: b.cfg.Host}
 }
 
 // Close closes the Board and removes its data from the server. All leases must have
 // ended.
 func (b *Board) Close(ctx context.Context) error {
+	b.mu.Lock() // what begins under it begins before this, or not at all
 	b.stop()
+	b.mu.Unlock()
 	for _, s := range b.subs {
 		_ = s.Unsubscribe() // the connection may be gone
 	}
 	b.running.Wait()
+	over := b.announcement()
+	over.Over = true
+	_ = b.nc.Publish(b.openSubject(), encode(over)) // if it is lost, workers notice after a lease
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
-	return b.removeStreams(ctx)
+	return b.clear(ctx, b.js, "")
 }
 
-// Put stores a file for the workers and returns its name.
-func (b *Board) Put(ctx context.Context, path string) (string, error) {
-	return again(ctx, b.cfg.Lease, func() (string, error) { return put(ctx, b.objects, path) })
+// Keep returns the name under which workers find what write writes. what says what it is:
+// only if the server has none for it, write is called. Keep returns when there is
+// something to fetch; the rest is sent for as long as the Board is open, also through an
+// interruption of the network. A caller that fails, or whose workers cannot fetch it all,
+// asks again.
+func (b *Board) Keep(ctx context.Context, what string, write func(context.Context, io.Writer) error) (name string, err error) {
+	b.mu.Lock()
+	if err := b.life.Err(); err != nil {
+		b.mu.Unlock()
+		return "", err
+	}
+	k := b.kept[what]
+	if k == nil || time.Since(k.at) > partLife/2 {
+		k = &kept{name: newFile(), at: time.Now(), begun: make(chan struct{})}
+		var sending context.Context
+		sending, k.end = context.WithCancel(b.life)
+		b.kept[what] = k
+		b.running.Go(func() { b.send(sending, what, k, write) })
+	}
+	b.mu.Unlock()
+	select {
+	case <-k.begun:
+		return k.name, k.failed
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 }
 
-// Get returns a file that a worker stored, of at most max bytes. The caller closes it.
+func (b *Board) send(ctx context.Context, what string, k *kept, write func(context.Context, io.Writer) error) {
+	defer k.end()
+	f := b.files
+	f.idle, f.moved = partLife, telling("sent", b.cfg.Say)
+	begun := sync.OnceFunc(func() { close(k.begun) })
+	err := f.put(ctx, k.name, func(w io.Writer) error { return write(ctx, w) }, begun)
+	if err == nil {
+		return
+	}
+	b.mu.Lock()
+	if b.kept[what] == k {
+		delete(b.kept, what)
+	}
+	b.mu.Unlock()
+	select {
+	case <-k.begun:
+		if ctx.Err() == nil {
+			b.say("send", "files could not be sent to the workers: %v", err)
+		}
+	default:
+		k.failed = err
+		begun()
+	}
+}
+
+// sayEvery is how often the progress of a transfer is told.
+const sayEvery = 5 * time.Second
+
+// telling returns what tells a person how far a large transfer is.
+func telling(verb string, say func(string)) func(done int64) {
+	var mu sync.Mutex
+	last := time.Now()
+	return func(done int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) > sayEvery {
+			last = time.Now()
+			say(fmt.Sprintf("%s %d MB of files so far", verb, done>>20))
+		}
+	}
+}
+
+// Get returns a file that a worker stored, of at most max bytes. The caller closes it. An
+// error matches ErrNetwork if the worker may have stored it.
 func (b *Board) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
-	return again(ctx, b.cfg.Lease, func() (io.ReadCloser, error) { return get(ctx, b.objects, name, max) })
+	f := b.files
+	f.explain = func(err error) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if transient(err) || b.lost && errors.Is(err, jetstream.ErrMsgNotFound) {
+			err = fmt.Errorf("%w: %w", ErrNetwork, err)
+		}
+		return err
+	}
+	return f.get(ctx, name, "", max)
 }
 
 // say reports a message to the person, at most saidMost times for each kind.
@@ -314,7 +439,7 @@ func (b *Board) wait(ctx context.Context, l *lease) (Result, error) {
 func (b *Board) offer(ctx context.Context, l *lease) {
 	one, cancel := context.WithTimeout(ctx, offerAgain)
 	defer cancel()
-	if _, err := b.js.Publish(one, fmt.Sprintf("%s%d", taskSubject(b.cfg.Swarm), l.Fence), nil); err != nil && ctx.Err() == nil {
+	if _, err := b.js.Publish(one, fmt.Sprintf("%s%d", b.tasksSubject(b.epoch), l.Fence), nil); err != nil && ctx.Err() == nil {
 		b.say("offer", "the NATS server does not take a task: %v; it is tried again", err)
 	}
 }

@@ -28,14 +28,14 @@ func (h *Held) Run() string { return h.run() }
 // tellWithin limits how long Saw waits for the Board: its answer is only advice.
 const tellWithin = 2 * time.Second
 
-// Saw reports a call to the Board and returns its message to the worker, or "". If the
-// Board cannot be reached, the call is not reported.
-func (h *Held) Saw(ctx context.Context, c swarm.Call, f *swarm.Failure) (tell string) {
+// Saw reports a call to the Board and returns its messages to the worker. If the Board
+// cannot be reached, the call is not reported, and the messages come with a later one.
+func (h *Held) Saw(ctx context.Context, c swarm.Call, f *swarm.Failure) (tell []string) {
 	ctx, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
 	body, err := h.ask(ctx, kindSaw, encode(saw{Call: c, Failure: f}))
 	if err != nil || json.Unmarshal(body, &tell) != nil {
-		return ""
+		return nil
 	}
 	return tell
 }
@@ -69,12 +69,24 @@ func (h *Held) Settle(ctx context.Context, grant int, cs ...event.Charged) error
 	return err
 }
 
-// Put stores a file for the Board and returns its name.
-func (h *Held) Put(ctx context.Context, path string) (string, error) {
-	return again(ctx, h.lease, func() (string, error) { return put(ctx, h.objects, path) })
+// Put stores what write writes for the Board, and returns its name.
+func (h *Held) Put(ctx context.Context, write func(io.Writer) error) (name string, err error) {
+	name = newFile()
+	return name, h.files("sent").put(ctx, name, write, func() {})
 }
 
-// Get returns a file that the Board stored, of at most max bytes. The caller closes it.
+// Get returns what the Board keeps under a name, of at most max bytes. It can be read
+// while the Board still sends it. The caller closes it.
 func (h *Held) Get(ctx context.Context, name string, max int64) (io.ReadCloser, error) {
-	return again(ctx, h.lease, func() (io.ReadCloser, error) { return get(ctx, h.objects, name, max) })
+	return h.Resume(ctx, name, "", max)
+}
+
+// Resume is Get for a large file: what arrives is kept in a folder of its own, and after the
+// death of this process the next one begins where it stopped.
+func (h *Held) Resume(ctx context.Context, name, dir string, max int64) (io.ReadCloser, error) {
+	return h.files("fetched").get(ctx, name, dir, max)
+}
+
+func (h *Held) files(verb string) files {
+	return files{names: h.names, js: h.js, idle: h.lease, moved: telling(verb, h.cfg.Say)}
 }

@@ -13,6 +13,8 @@ import (
 type member struct {
 	id  string
 	key []byte
+
+	labels []string
 }
 
 // join accepts a worker, or answers with the reason for a refusal.
@@ -36,9 +38,9 @@ func (b *Board) join(m *nats.Msg) {
 	case !covers(ask.Labels, b.cfg.Labels):
 		out.Refused = "it lacks labels that this swarm wants: " + strings.Join(b.cfg.Labels, ", ")
 	default:
-		out.Worker, out.Public, err = b.admit(name, ask.Public)
+		out.Worker, out.Public, err = b.admit(name, ask)
 		if err != nil {
-			out.Refused = "its public key is none"
+			out.Refused = "its public key is not valid"
 		}
 	}
 	if out.Refused != "" {
@@ -59,7 +61,7 @@ func covers(have, want []string) bool {
 }
 
 // admit agrees on a key with a worker.
-func (b *Board) admit(name string, public []byte) (id string, own []byte, err error) {
+func (b *Board) admit(name string, ask joinAsk) (id string, own []byte, err error) {
 	key, err := newKey()
 	if err != nil {
 		return "", nil, err
@@ -67,11 +69,11 @@ func (b *Board) admit(name string, public []byte) (id string, own []byte, err er
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id = fmt.Sprintf("%s-%d", name, len(b.members)+1)
-	shared, err := agree(key, public, id)
+	shared, err := agree(key, ask.Public, id)
 	if err != nil {
 		return "", nil, err
 	}
-	b.members[id] = &member{id: id, key: shared}
+	b.members[id] = &member{id: id, key: shared, labels: ask.Labels}
 	return id, key.PublicKey().Bytes(), nil
 }
 

@@ -1,6 +1,7 @@
 package leases
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error)
 		return nil, err
 	}
 	if a.Input < 0 || a.MaxOutput < 0 || a.Price != nil && (!sane(a.Price.Input) || !sane(a.Price.Output) || !sane(a.Price.CacheRead) || !sane(a.Price.CacheWrite)) {
-		return nil, fmt.Errorf("%w: a request cannot cost less than nothing", ErrRefused)
+		return nil, fmt.Errorf("%w: a cost cannot be negative", ErrRefused)
 	}
 	if b.cfg.Bank == nil {
 		return encode(reserved{}), nil
@@ -39,7 +40,7 @@ func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error)
 	}
 	b.mu.Unlock()
 	if over {
-		return nil, errors.Join(ErrOver, b.cfg.Bank.Settle(l.ctx, g.ID))
+		return nil, errors.Join(ErrOver, b.cfg.Bank.Settle(context.WithoutCancel(l.ctx), g.ID))
 	}
 	return encode(reserved{Grant: g}), nil
 }
@@ -55,8 +56,8 @@ func (b *Board) settle(l *lease, q *question) error {
 	for i := range s.Charged {
 		c := &s.Charged[i]
 		if u := c.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || c.Requests < 0 || c.Calls < 0 || c.USD != nil && !sane(*c.USD) {
-			b.say("money", "worker %s says that a request cost less than nothing: refused", q.Worker)
-			return fmt.Errorf("%w: a request cannot cost less than nothing", ErrRefused)
+			b.say("money", "worker %s reported a negative cost: refused", q.Worker)
+			return fmt.Errorf("%w: a cost cannot be negative", ErrRefused)
 		}
 		c.Child = true
 	}
@@ -72,12 +73,12 @@ func (b *Board) settle(l *lease, q *question) error {
 	b.mu.Unlock()
 	switch {
 	case !held:
-		return fmt.Errorf("%w: nothing was set aside under %d", ErrRefused, s.Grant)
+		return fmt.Errorf("%w: there is no reservation %d", ErrRefused, s.Grant)
 	case above: // it counts as the whole reservation when the lease ends
-		b.say("money", "worker %s says that a request cost more than was set aside for it: refused", q.Worker)
-		return fmt.Errorf("%w: more than was set aside under %d", ErrRefused, s.Grant)
+		b.say("money", "worker %s reported a cost above its reservation: refused", q.Worker)
+		return fmt.Errorf("%w: more than reservation %d", ErrRefused, s.Grant)
 	}
-	return b.cfg.Bank.Settle(l.ctx, s.Grant, s.Charged...)
+	return b.cfg.Bank.Settle(context.WithoutCancel(l.ctx), s.Grant, s.Charged...) // the lease may end now
 }
 
 // exceeds reports whether a settlement is above its grant. The size of a request is

@@ -63,7 +63,7 @@ func (b *Board) note(l *lease, who *member, q *question) (op *asked, refused str
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case l.over:
+	case l.over, b.life.Err() != nil:
 		return nil, "it was given up or finished"
 	case l.worker == "" && q.Kind == kindTake:
 		l.worker = who.id
@@ -110,7 +110,13 @@ func (b *Board) answer(l *lease, q *question) answer {
 // take gives the task of an offer to a worker. A worker that may not have it leaves the
 // offer to the others.
 func (b *Board) take(l *lease, q *question) answer {
-	job, err := l.Begin(q.Worker)
+	b.mu.Lock()
+	by := Taker{Machine: q.Worker, Labels: b.members[q.Worker].labels}
+	b.mu.Unlock()
+	if err := json.Unmarshal(q.Body, &by.Trees); err != nil || len(by.Trees) > MostTrees {
+		by.Trees = nil // all is sent
+	}
+	job, err := l.Begin(by)
 	if err == nil {
 		b.mu.Lock()
 		l.Job = job
@@ -149,7 +155,7 @@ func (b *Board) serve(l *lease, q *question) (json.RawMessage, error) {
 		if s.Failure != nil {
 			s.Failure.Worker = l.Job.Worker
 		}
-		tell := ""
+		var tell []string
 		if l.Saw != nil {
 			tell = l.Saw(s.Call, s.Failure)
 		}

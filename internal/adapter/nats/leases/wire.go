@@ -9,8 +9,12 @@
 // answer that is sent twice counts once: each question has a number, and its answer is
 // stored with the lease.
 //
-// Bundles of git objects go through the object store. Their names are the hashes of
-// their contents; a bundle with another hash is refused.
+// Packs of git objects are stored in a stream, in parts, and fetched while they are made:
+// the first part of a large repository arrives after seconds. A pack that is not what was
+// sent is refused, and what it holds is named in a signed message: a job, a result.
+//
+// What a server lost is made again by the Board, offered again, and sent again when it is
+// needed. What a Board that died left on a server expires there by itself.
 //
 // When a worker joins, it agrees on a key with the Board. Every later question and
 // answer is signed with that key: no worker can act for another one, and a client that
@@ -39,43 +43,27 @@ import (
 )
 
 // Protocol is the version of the messages between Board and workers.
-const Protocol = 2
+const Protocol = 4
 
 // Errors of leases.
 var (
-	ErrLost    = errors.New("the worker did not answer any more")
+	ErrLost    = errors.New("the worker no longer answered")
 	ErrOver    = errors.New("the lease is over")
 	ErrRefused = errors.New("refused")
+	ErrNetwork = errors.New("nothing came through the NATS server")
 	// ErrElsewhere is matched by the error for a task that another worker should take,
 	// ErrAside by that for a worker that gets no more tasks.
 	ErrElsewhere = errors.New("another worker takes it")
 	ErrAside     = errors.New("set aside")
 )
 
-// Subjects that all swarms share: workers ask for work on one, and swarms announce it
-// on the other.
-const (
-	whoSubject  = "pawl.who"
-	openSubject = "pawl.open"
-)
-
-func joinSubject(swarm string) string { return "pawl." + swarm + ".join" }
-func askSubject(swarm string) string  { return "pawl." + swarm + ".ask" }
-func taskSubject(swarm string) string { return "pawl." + swarm + ".task." }
-
-// stream is also the name of the object store's bucket.
-func stream(swarm string) string { return "pawl-" + swarm }
-
-// consumer returns the name of the consumer from which the workers of one run of a swarm
-// take offers. Workers of an earlier run must not take them: the Board has no key for
-// them.
-func consumer(epoch string) string { return "workers-" + epoch }
-
 // announcement states that a swarm has work.
 type announcement struct {
 	Swarm  string   `json:"swarm"`
 	Epoch  string   `json:"epoch"` // of this run
 	Labels []string `json:"labels,omitempty"`
+	Host   string   `json:"host,omitempty"` // where its coordinator runs
+	Over   bool     `json:"over,omitempty"` // the run has ended
 }
 
 type joinAsk struct {
@@ -110,6 +98,9 @@ func agree(own *ecdh.PrivateKey, other []byte, worker string) ([]byte, error) {
 }
 
 func newKey() (*ecdh.PrivateKey, error) { return ecdh.X25519().GenerateKey(rand.Reader) }
+
+// MostTrees limits Taker.Trees.
+const MostTrees = 16
 
 // kind is the kind of a worker's question.
 type kind string
@@ -186,11 +177,11 @@ type Job struct {
 	Model  string     `json:"model,omitempty"` // if neither task nor worker names one
 	Agent  *Agent     `json:"agent,omitempty"` // the kind of agent that works on it; nil: an ordinary worker
 	// Root is the commit below all trees of the swarm. Base is the commit from which the
-	// work begins. RootBundle and BaseBundle contain them.
-	Root       string `json:"root"`
-	RootBundle string `json:"root_bundle"`
-	Base       string `json:"base"`
-	BaseBundle string `json:"base_bundle,omitempty"` // empty if Base is Root
+	// work begins. RootPack and BasePack contain them.
+	Root     string `json:"root"`
+	RootPack string `json:"root_pack,omitempty"` // empty if the worker has it
+	Base     string `json:"base"`
+	BasePack string `json:"base_pack,omitempty"` // empty if Base is Root
 }
 
 // Agent is a kind of agent, as the swarm's machine defines it. It can only narrow the
@@ -202,6 +193,8 @@ type Agent struct {
 	Model    string   `json:"model,omitempty"` // if the worker's machine has it
 	USD      float64  `json:"usd,omitempty"`   // the limit of one attempt; 0: none
 	ReadOnly bool     `json:"read_only,omitempty"`
+	Not      []string `json:"not,omitempty"`   // tools that it may not use
+	Steps    int      `json:"steps,omitempty"` // the most replies of its model; 0: no limit of its own
 }
 
 // Result is a worker's report about its work.
@@ -209,7 +202,7 @@ type Result struct {
 	Error   string            `json:"error,omitempty"`  // why the task is not done
 	Fault   event.TaskFault   `json:"fault,omitempty"`  // whose fault that is
 	Commit  string            `json:"commit,omitempty"` // empty if nothing changed
-	Bundle  string            `json:"bundle,omitempty"` // the object that contains the commit
+	Pack    string            `json:"pack,omitempty"`   // the file that contains the commit
 	Reply   string            `json:"reply,omitempty"`
 	Session string            `json:"session,omitempty"` // the worker's log
 	Model   string            `json:"model,omitempty"`

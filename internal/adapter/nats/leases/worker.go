@@ -22,6 +22,7 @@ import (
 // WorkerConfig is the configuration of a worker.
 type WorkerConfig struct {
 	Name    string // for people; the Board makes it unique
+	Team    string // "": Team
 	Version string // of pawl
 	Labels  []string
 	Slots   int // how many tasks at once
@@ -30,11 +31,15 @@ type WorkerConfig struct {
 	Do func(ctx context.Context, h *Held) Result
 	// Mask masks secrets of this machine in sent data; nil masks nothing.
 	Mask func([]byte) []byte
+	// Trees, if set, returns what Taker.Trees is, at most MostTrees of them.
+	Trees func(ctx context.Context) []string
 	// Left, if set, is called with Held.Run after a run of a swarm has ended and no task
 	// of it is in progress.
 	Left func(run string)
 	// Say is called with messages for a person.
 	Say func(string)
+	// Began, if set, is given a function that returns what the worker says about itself.
+	Began func(info func() Machine)
 }
 
 // Times of a worker.
@@ -43,26 +48,34 @@ const (
 	askFor     = 5 * time.Second // one wait for an answer
 	askAgain   = 50 * time.Millisecond
 	takeWithin = time.Minute
+	lostAgain  = 500 * time.Millisecond // when a consumer that is not there is asked again
 	elsewhere  = 300 * time.Millisecond // when an offer that is not for this worker comes again
 	handBack   = 5 * time.Second        // how long a worker that was told to stop tries to say so
 )
 
 // Causes of the end of a worker's lease.
 var (
-	errSilence = fmt.Errorf("%w: the swarm was not reached for as long as it lasts", ErrOver)
+	errSilence = fmt.Errorf("%w: the swarm was not reached while it lasted", ErrOver)
 	errEnded   = errors.New("the worker ended")
-	errAside   = errors.New("this machine was set aside")
+	errAside   = errors.New("this machine gets no more tasks")
 
 	errSwarmEnded = fmt.Errorf("%w: the swarm has ended, or its coordinator was started again", ErrOver)
 )
 
 // server is a worker for the swarms of a NATS server.
 type server struct {
-	cfg   WorkerConfig
-	nc    *nats.Conn
-	js    jetstream.JetStream
-	slots chan struct{}
-	n     atomic.Uint64 // numbers all questions
+	team    string
+	cfg     WorkerConfig
+	began   time.Time
+	works   atomic.Int64 // tasks
+	done    atomic.Int64
+	failed  atomic.Int64 // leases that ended otherwise
+	drain   sync.Once
+	drained chan struct{} // closed when this machine is to end
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	slots   chan struct{}
+	n       atomic.Uint64 // numbers all questions
 
 	mu    sync.Mutex
 	known map[string]bool    // by epoch: those that were joined, or refused
@@ -75,7 +88,7 @@ type server struct {
 // Serve works on the tasks of all swarms that are announced on the server, until ctx
 // ends. It returns when no task is in progress.
 func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
-	w := &server{cfg: cfg, nc: nc, slots: make(chan struct{}, max(1, cfg.Slots)), known: map[string]bool{}, live: map[string]*joined{}}
+	w := &server{team: teamOf(cfg.Team), began: time.Now(), cfg: cfg, nc: nc, slots: make(chan struct{}, max(1, cfg.Slots)), known: map[string]bool{}, live: map[string]*joined{}, drained: make(chan struct{})}
 	if w.cfg.Mask == nil {
 		w.cfg.Mask = func(b []byte) []byte { return b }
 	}
@@ -87,17 +100,28 @@ func Serve(ctx context.Context, nc *nats.Conn, cfg WorkerConfig) error {
 		return err
 	}
 	open := make(chan *nats.Msg, 64)
-	sub, err := nc.ChanSubscribe(openSubject, open)
+	team := names{team: w.team}
+	sub, err := nc.ChanSubscribe(team.openSubject(), open)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
+	told, err := nc.Subscribe(team.workersSubject(), w.asked)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = told.Unsubscribe() }()
 	defer w.here.Wait()
-	_ = nc.Publish(whoSubject, nil) // if this is lost, the next announcement comes soon
+	if cfg.Began != nil {
+		cfg.Began(w.info)
+	}
+	_ = nc.Publish(team.whoSubject(), nil) // if this is lost, the next announcement comes soon
 	for {
 		select {
 		case m := <-open:
 			w.hear(ctx, m.Data)
+		case <-w.drained:
+			return nil
 		case <-ctx.Done():
 			return nil
 		}
@@ -112,12 +136,19 @@ func (w *server) hear(ctx context.Context, data []byte) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.known[a.Epoch] {
+	if j := w.live[a.Swarm]; j != nil && j.epoch == a.Epoch {
+		if a.Over {
+			j.end(errSwarmEnded)
+		}
+		j.heard()
+		return
+	}
+	if w.known[a.Epoch] || a.Over {
 		return
 	}
 	w.known[a.Epoch] = true
 	w.here.Go(func() {
-		again, err := w.swarm(ctx, a.Swarm)
+		again, err := w.serve(ctx, a.Swarm)
 		if err != nil && ctx.Err() == nil {
 			w.cfg.Say(fmt.Sprintf("swarm %s: %v", a.Swarm, err))
 		}
@@ -132,31 +163,35 @@ func (w *server) hear(ctx context.Context, data []byte) {
 // joined is a worker in one swarm.
 type joined struct {
 	*server
-	swarm   string
-	epoch   string
-	id      string
-	key     []byte
-	lease   time.Duration
-	objects jetstream.ObjectStore
-	jobs    sync.WaitGroup
-	end     context.CancelCauseFunc
+	names
+	epoch string
+	id    string
+	key   []byte
+	lease time.Duration
+	alive atomic.Int64 // when something of this run was heard last
+	jobs  sync.WaitGroup
+	end   context.CancelCauseFunc
+}
+
+func (j *joined) heard() { j.alive.Store(time.Now().UnixNano()) }
+
+// silent reports whether nothing was heard of the run for so long that its coordinator
+// does not run any more.
+func (j *joined) silent() bool {
+	return time.Since(time.Unix(0, j.alive.Load())) > max(j.lease, 3*announceEvery)
 }
 
 // run returns the name of this run of the swarm.
 func (j *joined) run() string { return j.swarm + "-" + j.epoch }
 
-// swarm works for one run of a swarm until the run ends. again means that the swarm may
+// serve works for one run of a swarm until the run ends. again means that the swarm may
 // be joined again after a later announcement.
-func (w *server) swarm(ctx context.Context, name string) (again bool, err error) {
+func (w *server) serve(ctx context.Context, name string) (again bool, err error) {
 	j, err := w.join(ctx, name)
 	if err != nil {
 		return !errors.Is(err, ErrRefused), err
 	}
-	j.objects, err = w.js.ObjectStore(ctx, stream(name))
-	if err != nil {
-		return true, err
-	}
-	offers, err := w.js.Consumer(ctx, stream(name), consumer(j.epoch))
+	offers, err := w.js.Consumer(ctx, j.offersStream(), j.consumer(j.epoch))
 	if err != nil {
 		return true, err
 	}
@@ -164,6 +199,9 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 	ctx, j.end = context.WithCancelCause(ctx)
 	w.replace(j)
 	defer func() {
+		if w.drains() {
+			j.jobs.Wait()
+		}
 		j.end(errSwarmEnded)
 		j.jobs.Wait()
 		w.mu.Lock()
@@ -176,9 +214,18 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 		}
 	}()
 	for {
+		if j.silent() {
+			w.cfg.Say(fmt.Sprintf("swarm %s: its coordinator was silent for %s; the worker waits for it", name, max(j.lease, 3*announceEvery)))
+			return true, nil
+		}
 		select {
 		case w.slots <- struct{}{}:
+		case <-w.drained:
+			return false, nil
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errSwarmEnded) {
+				w.cfg.Say(fmt.Sprintf("swarm %s: it has ended", name))
+			}
 			return false, nil
 		}
 		w.rested(ctx)
@@ -186,6 +233,8 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 		m, err := offers.Next(jetstream.FetchContext(pull))
 		cancel()
 		switch {
+		case err == nil && w.drains():
+			_ = m.Nak() // for another one
 		case err == nil:
 			j.jobs.Go(func() {
 				defer func() { <-w.slots }()
@@ -196,14 +245,10 @@ func (w *server) swarm(ctx context.Context, name string) (again bool, err error)
 		case errors.Is(err, nats.ErrConnectionClosed):
 			<-w.slots
 			return false, err
-		default:
-			_, gone := w.js.Consumer(ctx, stream(name), consumer(j.epoch))
-			if errors.Is(gone, jetstream.ErrStreamNotFound) || errors.Is(gone, jetstream.ErrConsumerNotFound) {
-				<-w.slots
-				w.cfg.Say(fmt.Sprintf("swarm %s: it has ended", name))
-				return true, nil
-			}
-			pause(ctx, askAgain)
+		default: // its Board makes it again, or has ended
+			<-w.slots
+			pause(ctx, lostAgain)
+			continue
 		}
 		<-w.slots
 	}
@@ -236,7 +281,7 @@ func (w *server) join(ctx context.Context, name string) (*joined, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	m, err := w.nc.RequestWithContext(ctx, joinSubject(name), encode(joinAsk{
+	m, err := w.nc.RequestWithContext(ctx, names{w.team, name}.joinSubject(), encode(joinAsk{
 		Protocol: Protocol, Version: w.cfg.Version, Name: w.cfg.Name, Labels: w.cfg.Labels, Public: own.PublicKey().Bytes(),
 	}))
 	if err != nil {
@@ -253,12 +298,14 @@ func (w *server) join(ctx context.Context, name string) (*joined, error) {
 	if err != nil || a.Lease <= 0 || !isName(a.Epoch) {
 		return nil, errors.Join(errors.New("join: the answer is not valid"), err)
 	}
-	return &joined{server: w, swarm: name, epoch: a.Epoch, id: a.Worker, key: key, lease: a.Lease}, nil
+	j := &joined{server: w, names: names{w.team, name}, epoch: a.Epoch, id: a.Worker, key: key, lease: a.Lease}
+	j.heard()
+	return j, nil
 }
 
 // offer takes an offer, does its task and sends the result.
 func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
-	fence, err := strconv.ParseInt(strings.TrimPrefix(m.Subject(), taskSubject(j.swarm)), 10, 64)
+	fence, err := strconv.ParseInt(strings.TrimPrefix(m.Subject(), j.tasksSubject(j.epoch)), 10, 64)
 	if err != nil {
 		_ = m.Term() // no worker can do it
 		return
@@ -266,7 +313,11 @@ func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 	h := &Held{joined: j, Fence: fence}
 	taking, cancel := context.WithTimeout(ctx, takeWithin)
 	began := time.Now()
-	body, err := h.ask(taking, kindTake, nil)
+	var trees []string
+	if j.cfg.Trees != nil {
+		trees = j.cfg.Trees(taking)
+	}
+	body, err := h.ask(taking, kindTake, encode(trees))
 	cancel()
 	if err == nil {
 		err = json.Unmarshal(body, &h.Job)
@@ -296,6 +347,8 @@ func (j *joined) offer(ctx context.Context, m jetstream.Msg) {
 func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 	task, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	j.works.Add(1)
+	defer j.works.Add(-1)
 	var beating sync.WaitGroup
 	beating.Go(func() { j.beat(task, h, began, end) })
 	defer beating.Wait()
@@ -314,6 +367,11 @@ func (j *joined) work(ctx context.Context, h *Held, began time.Time) {
 	if telling.Err() == nil {
 		j.rest(h, r)
 		if _, err := h.ask(telling, kindDone, encode(r)); err == nil {
+			if r.Error == "" {
+				j.done.Add(1)
+			} else {
+				j.failed.Add(1)
+			}
 			j.cfg.Say(fmt.Sprintf("swarm %s: sent the result of %s", j.swarm, h.Job.Task.ID))
 			return
 		}
@@ -355,12 +413,14 @@ func (w *server) rested(ctx context.Context) {
 // beat sends signs of life. It ends the work if the Board was not reached for the
 // duration of the lease: then another worker has the task.
 func (j *joined) beat(ctx context.Context, h *Held, began time.Time, end context.CancelCauseFunc) {
+	asked := time.Now()
 	for reached := began; ; {
-		pause(ctx, j.lease/3)
+		// Counted from the question: its answer may come late over a narrow connection.
+		pause(ctx, j.lease/3-time.Since(asked))
 		if ctx.Err() != nil {
 			return
 		}
-		asked := time.Now()
+		asked = time.Now()
 		one, cancel := context.WithDeadline(ctx, reached.Add(j.lease))
 		_, err := h.ask(one, kindBeat, nil)
 		cancel()
@@ -386,12 +446,13 @@ func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawM
 	if most := h.nc.MaxPayload(); most > 0 && int64(len(data)) > most {
 		return nil, fmt.Errorf("a message of %d bytes is over the %d that the NATS server takes", len(data), most)
 	}
-	for {
+	for began := time.Now(); ; {
 		one, cancel := context.WithTimeout(ctx, askFor)
-		m, err := h.nc.RequestWithContext(one, askSubject(h.swarm), data)
+		m, err := h.nc.RequestWithContext(one, h.askSubject(), data)
 		cancel()
 		var a answer
 		if err == nil && json.Unmarshal(m.Data, &a) == nil && hmac.Equal(a.MAC, a.mac(h.key, &q)) {
+			h.heard()
 			switch a.State {
 			case stateDone:
 				return a.Body, nil
@@ -407,10 +468,13 @@ func (h *Held) ask(ctx context.Context, k kind, body json.RawMessage) (json.RawM
 			continue // the Board needs more time
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, fmt.Errorf("%w: the swarm did not answer: %w", ErrNetwork, context.Cause(ctx))
 		}
-		if errors.Is(err, nats.ErrConnectionClosed) {
+		switch {
+		case errors.Is(err, nats.ErrConnectionClosed):
 			return nil, err
+		case k == kindTake && errors.Is(err, nats.ErrNoResponders) && time.Since(began) > askFor:
+			return nil, err // of a coordinator that died: the slot is for others
 		}
 		pause(ctx, askAgain)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/nats/natstest"
 	"github.com/pawl-agent/pawl/internal/core/kv"
 	"github.com/pawl-agent/pawl/internal/core/kv/kvtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 14.5: one server.
@@ -34,10 +35,7 @@ func suite(t *testing.T, url string, replicas int) {
 		return func() kv.Store {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			s, err := Open(ctx, natstest.JetStream(t, url), name, replicas)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(Open(ctx, natstest.JetStream(t, url), name, replicas))(t)
 			return s
 		}
 	})
@@ -47,14 +45,8 @@ func suite(t *testing.T, url string, replicas int) {
 // error and no wait without end.
 func TestServerDies(t *testing.T) {
 	one := natstest.Server(t)
-	s, err := Open(t.Context(), natstest.JetStream(t, one.ClientURL()), "b", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	was, err := s.Save(t.Context(), "k", []byte("old"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), natstest.JetStream(t, one.ClientURL()), "b", 1))(t)
+	was := must.Get(s.Save(t.Context(), "k", []byte("old")))(t)
 	one.Shutdown()
 	one.WaitForShutdown()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

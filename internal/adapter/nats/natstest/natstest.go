@@ -4,8 +4,6 @@ package natstest
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,27 +13,22 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// soon limits how long a server may take to be ready.
-const soon = 30 * time.Second
+// soon limits how long servers may take to be ready. An election alone takes up to nine
+// seconds, and more than one where the machine is busy.
+const soon = 3 * time.Minute
 
 // Server starts a server with JetStream, which syncs before it acknowledges. The
 // functions in set change its options.
 func Server(t testing.TB, set ...func(*server.Options)) *server.Server {
-	t.Helper()
-	s := start(t, set...)
-	if !s.ReadyForConnections(soon) {
-		t.Fatal("the server is not ready")
-	}
-	return s
-}
-
-func start(t testing.TB, set ...func(*server.Options)) *server.Server {
 	t.Helper()
 	s, err := New(t.TempDir(), set...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(soon) {
+		t.Fatal("the server is not ready")
+	}
 	return s
 }
 
@@ -60,48 +53,27 @@ func New(dir string, set ...func(*server.Options)) (*server.Server, error) {
 // leader.
 func Cluster(t testing.TB, n int, set ...func(*server.Options)) []*server.Server {
 	t.Helper()
-	// Each server must know the addresses of the others before it starts.
-	routes, ports := make([]string, n), make([]net.Listener, n)
-	for i := range routes {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports[i], routes[i] = l, l.Addr().String()
-	}
+	// Each server listens where the system lets it, so that no other program can take its
+	// port. The first one waits for n servers whose addresses nobody knows yet: as many
+	// routes as servers say how many they are.
+	route := "nats://127.0.0.1:1"
 	var all []*server.Server
 	for i := range n {
-		host, port, err := net.SplitHostPort(routes[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		number, err := strconv.Atoi(port)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports[i].Close()
-		all = append(all, start(t, append(set, func(o *server.Options) {
+		all = append(all, Server(t, append(set, func(o *server.Options) {
 			o.ServerName = fmt.Sprint("n", i)
-			o.Cluster.Name, o.Cluster.Host, o.Cluster.Port = "c", host, number
-			o.Routes = server.RoutesFromStr("nats://" + strings.Join(routes, ",nats://"))
+			o.Cluster.Name, o.Cluster.Host, o.Cluster.Port = "c", "127.0.0.1", server.RANDOM_PORT
+			o.Routes = server.RoutesFromStr(strings.Repeat(route+",", n-1) + route)
 		})...))
+		route = "nats://" + all[0].ClusterAddr().String()
 	}
-	wait(t, "leads", func() bool {
+	for until := time.Now().Add(soon); ; time.Sleep(5 * time.Millisecond) {
 		for _, s := range all {
 			if s.JetStreamIsLeader() && len(s.JetStreamClusterPeers()) == n {
-				return true
+				return all
 			}
 		}
-		return false
-	})
-	return all
-}
-
-func wait(t testing.TB, what string, ready func() bool) {
-	t.Helper()
-	for until := time.Now().Add(soon); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("no server %s after %s", what, soon)
+			t.Fatalf("the %d servers have no leader after %s", n, soon)
 		}
 	}
 }

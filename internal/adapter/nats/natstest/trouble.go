@@ -15,7 +15,7 @@ import (
 // workers.
 func Double(t testing.TB, ctx context.Context, nc *nats.Conn, under string, all *sync.WaitGroup, seed uint64) {
 	seen := make(chan *nats.Msg, 1000)
-	for _, subject := range []string{under + ".ask", under + ".task.*"} {
+	for _, subject := range []string{under + ".ask", under + ".task.>"} {
 		if _, err := nc.ChanSubscribe(subject, seen); err != nil {
 			t.Fatal(err)
 		}
@@ -51,6 +51,7 @@ type Proxy struct {
 	conns []net.Conn
 	dead  bool
 	delay time.Duration
+	each  time.Duration // for each KiB
 }
 
 // NewProxy listens for connections to an address until the test ends.
@@ -97,7 +98,7 @@ func (p *Proxy) copy(to, from net.Conn) {
 	for {
 		n, err := from.Read(buf)
 		p.mu.Lock()
-		wait := p.delay
+		wait := p.delay + p.each*time.Duration(max(0, n))/1024
 		p.delay = 0
 		p.mu.Unlock()
 		if wait > 0 {
@@ -131,6 +132,13 @@ func (p *Proxy) Slow(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
+}
+
+// Narrow makes each KiB of later data take d.
+func (p *Proxy) Narrow(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.each = d
 }
 
 // Kill behaves like a machine that lost its power: connections end, and no new ones are

@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // The files end in .txt so that no Go tool takes them for part of pawl.
@@ -59,7 +60,7 @@ func Write(dir string, bug int) error {
 	if bug != Sound && (bug < 0 || bug >= len(bugs)) {
 		return fmt.Errorf("there is no bug %d: choose 0 to %d", bug, len(bugs)-1)
 	}
-	planted := false
+	planted, at := false, time.Now()
 	err := fs.WalkDir(project, "rooms", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -80,7 +81,11 @@ func Write(dir string, bug int) error {
 			text = strings.Replace(text, bugs[bug].Old, bugs[bug].New, 1)
 			planted = true
 		}
-		return create(filepath.Join(dir, filepath.FromSlash(rel)), text)
+		name := filepath.Join(dir, filepath.FromSlash(rel))
+		if err := create(name, text); err != nil {
+			return err
+		}
+		return os.Chtimes(name, at, at) // all are equally new, so that they are always listed in one order
 	})
 	if err != nil {
 		return fmt.Errorf("write the demo project: %w", err)

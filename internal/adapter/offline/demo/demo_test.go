@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func goTest(t *testing.T, dir string, args ...string) (string, error) {
@@ -21,9 +23,7 @@ func goTest(t *testing.T, dir string, args ...string) (string, error) {
 // and it still compiles.
 func TestBugsFail(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(dir, Sound); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(dir, Sound))
 	if out, err := goTest(t, dir, "vet", "./..."); err != nil {
 		t.Fatalf("the sound project: %v\n%s", err, out)
 	}
@@ -36,17 +36,12 @@ func TestBugsFail(t *testing.T) {
 	}
 	for i, b := range bugs {
 		name := filepath.Join(dir, b.File)
-		sound, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sound := must.Get(os.ReadFile(name))(t)
 		if n := strings.Count(string(sound), b.Old); n != 1 {
 			t.Errorf("%s: the place is there %d times", b.Name, n)
 			continue
 		}
-		if err := os.WriteFile(name, []byte(strings.Replace(string(sound), b.Old, b.New, 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, strings.Replace(string(sound), b.Old, b.New, 1))
 		out, err := goTest(t, dir, "test", "-vet=off", "./"+b.Fails)
 		if err == nil || !strings.Contains(out, "--- FAIL") {
 			t.Errorf("bug %d, %s: no test of %s fails:\n%s", i, b.Name, b.Fails, out)
@@ -57,9 +52,7 @@ func TestBugsFail(t *testing.T) {
 				t.Errorf("the cause's own tests fail:\n%s", out)
 			}
 		}
-		if err := os.WriteFile(name, sound, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, sound, 0o644))
 	}
 }
 
@@ -70,9 +63,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("bug %d was written", bug)
 		}
 	}
-	if err := Write(dir, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(dir, 0))
 	b := Bugs()[0]
 	got, err := os.ReadFile(filepath.Join(dir, b.File))
 	if err != nil || !strings.Contains(string(got), b.New) || strings.Contains(string(got), b.Old) {

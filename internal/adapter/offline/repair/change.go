@@ -14,10 +14,11 @@ type change struct {
 // change writes a candidate as whole lines, formatted where the file is.
 func (c *candidate) change() change {
 	before := c.fn.file.text
-	head, old, new := differing(before, Formatted(before, c.patched()))
+	after := Formatted(before, c.patched())
+	head, old, new := differing(before, after)
 	ch := change{path: c.fn.file.path, before: before}
 	ch.edit = Edit{Path: ch.path, Line: head + 1, Func: c.fn.name, Operator: c.op, Score: c.score, Old: old(0), New: new(0)}
-	ch.old, ch.new = Narrow(before, Formatted(before, c.patched()))
+	ch.old, ch.new = Narrow(before, after)
 	return ch
 }
 

@@ -1,11 +1,7 @@
 package repair
 
 import (
-	"encoding/json"
 	"errors"
-	"go/ast"
-	"sort"
-	"strconv"
 	"strings"
 )
 
@@ -19,8 +15,11 @@ type class struct {
 	weight  float64
 }
 
-// maxDiffer bounds how many candidates are compared.
-const maxDiffer = 40
+// maxDiffer bounds how many candidates are compared, maxHooks whose calls are explored.
+const (
+	maxDiffer = 40
+	maxHooks  = 60
+)
 
 // compare runs plausible candidates, and the code as it was, on inputs that no
 // test has. inputs is how many there were; with none, every candidate is a
@@ -34,35 +33,10 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 		byID[x.id] = x
 	}
 	c.Variants = append(c.Variants, 0)
-	over, _ := w.m.variants(cs, w.hooks(s, cs))
-	out, err := w.probe(s.pkg, over, c)
-	if errors.Is(err, errBuild) {
-		return alone(cs), 0, nil, nil // no comparison is possible: no evidence
-	}
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	right := 0 // inputs on which the code as it was is taken to be right
-	for line := range strings.Lines(out) {
-		f := strings.Fields(line)
-		if len(f) < 2 {
-			continue
-		}
-		switch f[0] {
-		case "PAWLI":
-			inputs, _ = strconv.Atoi(f[1]) // our own output, here and below
-			right, _ = strconv.Atoi(f[len(f)-1])
-		case "PAWLC":
-			var n []int
-			for _, x := range f[1:] {
-				v, _ := strconv.Atoi(x)
-				n = append(n, v)
-			}
-			if len(n) < 4 {
-				continue
-			}
-			k := class{panics: n[0], stops: n[1], changed: float64(n[2]) / float64(max(1, right))}
-			for _, id := range n[3:] {
+	out, err := w.probe(s.pkg, w.m.variants(cs, s.hooks(cs)), c, func(p *probed) {
+		if x := p.Class; x != nil {
+			k := class{panics: x.Panics, stops: x.Stops, changed: float64(x.Changed) / float64(max(1, p.Right))}
+			for _, id := range x.Members {
 				if x := byID[id]; x != nil {
 					k.members = append(k.members, x)
 				}
@@ -70,16 +44,26 @@ func (w *work) compare(s *spectrum, plausible []*candidate) (classes []class, in
 			if len(k.members) > 0 {
 				classes = append(classes, k)
 			}
-		case "PAWLD":
-			if d, ok := readDifference(strings.TrimPrefix(line, "PAWLD "), byID); ok {
+		}
+		if x := p.Row; x != nil {
+			d := Difference{Func: x.Func, Input: x.Input, Outputs: map[string]string{}}
+			for _, y := range cs {
+				if o, ok := x.Out[y.id]; ok {
+					d.Outputs[strings.TrimSpace(y.change().edit.New)] = o
+				}
+			}
+			if len(d.Outputs) > 1 {
 				diffs = append(diffs, d)
 			}
 		}
+	})
+	if errors.Is(err, errBuild) || err == nil && out.Inputs == 0 {
+		return alone(cs), 0, nil, nil // no comparison is possible: no evidence
 	}
-	if inputs == 0 {
-		return alone(cs), 0, nil, nil
+	if err != nil {
+		return nil, 0, nil, err
 	}
-	return classes, inputs, diffs, nil
+	return classes, out.Inputs, diffs, nil
 }
 
 func alone(cs []*candidate) []class {
@@ -90,66 +74,32 @@ func alone(cs []*candidate) []class {
 	return out
 }
 
-func readDifference(text string, byID map[int]*candidate) (Difference, bool) {
-	var row struct {
-		F   string            `json:"f"`
-		In  string            `json:"in"`
-		Out map[string]string `json:"out"`
-	}
-	if err := json.Unmarshal([]byte(text), &row); err != nil {
-		return Difference{}, false
-	}
-	d := Difference{Func: row.F, Input: row.In, Outputs: map[string]string{}}
-	ids := make([]int, 0, len(row.Out))
-	for id := range row.Out {
-		n, err := strconv.Atoi(id)
-		if err == nil {
-			ids = append(ids, n)
-		}
-	}
-	sort.Ints(ids)
-	for _, id := range ids {
-		if x := byID[id]; x != nil {
-			d.Outputs[strings.TrimSpace(x.change().edit.New)] = row.Out[strconv.Itoa(id)]
-		}
-	}
-	return d, len(d.Outputs) > 1
-}
-
 // hooks returns the functions whose calls are explored: those that a failing test
 // runs and from which a changed one can be reached.
-func (w *work) hooks(s *spectrum, cs []*candidate) []*function {
+func (s *spectrum) hooks(cs []*candidate) []*function {
 	want := map[string]bool{}
 	for _, c := range cs {
 		want[c.fn.decl.Name.Name] = true
 	}
-	var fns []*function
-	for fn := range s.sus {
-		fns = append(fns, fn)
-	}
-	sort.Slice(fns, func(i, j int) bool { return fns[i].decl.Pos() < fns[j].decl.Pos() })
-	in := map[*function]bool{}
-	for again := true; again; {
-		again = false
-		for _, fn := range fns {
-			if in[fn] {
-				continue
+	reach := func(fn *function) bool {
+		for name := range names(fn.decl) {
+			if want[name] {
+				return true
 			}
-			reach := want[fn.decl.Name.Name]
-			ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok && want[id.Name] {
-					reach = true
-				}
-				return !reach
-			})
-			if reach {
-				in[fn], want[fn.decl.Name.Name], again = true, true, true
+		}
+		return false
+	}
+	for before := 0; before < len(want); {
+		before = len(want)
+		for _, fn := range s.fns {
+			if reach(fn) {
+				want[fn.decl.Name.Name] = true
 			}
 		}
 	}
 	var out []*function
-	for _, fn := range fns {
-		if in[fn] && !clash(fn) && len(out) < 60 {
+	for _, fn := range s.fns {
+		if want[fn.decl.Name.Name] && !clash(fn) && len(out) < maxHooks {
 			out = append(out, fn)
 		}
 	}

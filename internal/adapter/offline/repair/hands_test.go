@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // disk is Hands over a temporary folder. after, when positive, makes the n-th
@@ -39,12 +41,7 @@ func newDisk(t *testing.T, files map[string]string) *disk {
 func (d *disk) put(t *testing.T, name, text string) {
 	t.Helper()
 	p := filepath.Join(d.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, p, text)
 }
 
 // tree returns every file of the folder with its text.
@@ -60,9 +57,7 @@ func (d *disk) tree(t *testing.T) map[string]string {
 		out[filepath.ToSlash(rel)] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -79,6 +74,18 @@ func (d *disk) file(p string) string { return filepath.Join(d.dir, filepath.From
 func (d *disk) Read(p string) (string, error) {
 	b, err := os.ReadFile(d.file(p))
 	return string(b), err
+}
+
+func (d *disk) ReadAll(paths []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, p := range paths {
+		text, err := d.Read(p)
+		if err != nil {
+			return nil, err
+		}
+		out[p] = text
+	}
+	return out, nil
 }
 
 func (d *disk) Edit(p, old, new string) error {

@@ -11,8 +11,7 @@ import (
 	"go/types"
 	"io"
 	"path"
-	"sort"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -56,21 +55,21 @@ type module struct {
 	path  string
 	fset  *token.FileSet
 	dirs  map[string][]string // folder -> its Go files
-	pkgs  map[string]*pkg     // by folder
+	pkgs  map[string]*pkg     // by folder; nil while it is loaded
 	std   map[string]*types.Package
-	load  map[string]bool // folders being loaded: an import cycle ends here
 }
 
 func openModule(h Hands, dir string) (*module, error) {
-	mod, err := h.Read(path.Join(dir, "go.mod"))
+	name := path.Join(dir, "go.mod")
+	mod, err := h.ReadAll([]string{name})
 	if err != nil {
 		return nil, fmt.Errorf("read go.mod: %w", err)
 	}
 	m := &module{
 		hands: h, dir: dir, fset: token.NewFileSet(), dirs: map[string][]string{},
-		pkgs: map[string]*pkg{}, std: map[string]*types.Package{}, load: map[string]bool{},
+		pkgs: map[string]*pkg{}, std: map[string]*types.Package{},
 	}
-	for line := range strings.Lines(mod) {
+	for line := range strings.Lines(mod[name]) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == "module" {
 			m.path = strings.Trim(f[1], "\"`")
 		}
@@ -82,7 +81,7 @@ func openModule(h Hands, dir string) (*module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the Go files: %w", err)
 	}
-	sort.Strings(files)
+	slices.Sort(files)
 	for _, f := range files {
 		f = path.Clean(strings.ReplaceAll(f, "\\", "/"))
 		m.dirs[folder(f)] = append(m.dirs[folder(f)], f)
@@ -91,18 +90,7 @@ func openModule(h Hands, dir string) (*module, error) {
 }
 
 // folder returns the folder of a path, "" for the workspace's root.
-func folder(p string) string {
-	if d := path.Dir(p); d != "." {
-		return d
-	}
-	return ""
-}
-
-// importPath returns the import path of a folder.
-func (m *module) importPath(dir string) string {
-	rel := strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/")
-	return path.Join(m.path, rel)
-}
+func folder(p string) string { return path.Dir("/" + p)[1:] }
 
 // folderOf returns the folder of an import path of this module.
 func (m *module) folderOf(imp string) (string, bool) {
@@ -116,24 +104,22 @@ func (m *module) folderOf(imp string) (string, bool) {
 
 // pattern returns how the go command, run in the module's folder, names a folder.
 func (m *module) pattern(dir string) string {
-	rel := strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/")
-	if rel == "" {
-		return "."
+	if rel := strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/"); rel != "" {
+		return "./" + rel
 	}
-	return "./" + rel
+	return "."
 }
 
 // open loads a folder: files that build here, parsed and type-checked.
 func (m *module) open(dir string) (*pkg, error) {
-	if p, ok := m.pkgs[dir]; ok {
+	if p, ok := m.pkgs[dir]; p != nil {
 		return p, nil
-	}
-	if m.load[dir] {
+	} else if ok {
 		return nil, fmt.Errorf("import cycle through %s", dir)
 	}
-	m.load[dir] = true
-	p := &pkg{dir: dir, path: m.importPath(dir), bad: map[string]bool{}}
-	texts, err := readAll(m.hands, m.dirs[dir])
+	m.pkgs[dir] = nil
+	p := &pkg{dir: dir, path: path.Join(m.path, strings.TrimPrefix(dir, m.dir)), bad: map[string]bool{}}
+	texts, err := m.hands.ReadAll(m.dirs[dir])
 	if err != nil {
 		return nil, fmt.Errorf("read the package in %s: %w", m.pattern(dir), err)
 	}
@@ -173,24 +159,6 @@ func (m *module) open(dir string) (*pkg, error) {
 	return p, nil
 }
 
-// readAll reads files, in fewer calls where the hands can.
-func readAll(h Hands, paths []string) (map[string]string, error) {
-	if many, ok := h.(interface {
-		ReadAll(paths []string) (map[string]string, error)
-	}); ok {
-		return many.ReadAll(paths)
-	}
-	out := map[string]string{}
-	for _, p := range paths {
-		text, err := h.Read(p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p, err)
-		}
-		out[p] = text
-	}
-	return out, nil
-}
-
 // check type-checks files; every error goes to bad and is otherwise ignored.
 func (m *module) check(imp string, trees []*ast.File, bad func(string, token.Pos)) (*types.Package, *types.Info) {
 	info := &types.Info{
@@ -224,7 +192,11 @@ func (i importer) Import(imp string) (*types.Package, error) {
 		return p, nil
 	}
 	p := types.NewPackage(imp, path.Base(imp))
-	if text, ok := stdBlock(imp); ok {
+	text, ok := stdBlock(imp)
+	if imp == path.Join(m.path, "pawlrt") {
+		text, ok = rtDecls, true
+	}
+	if ok {
 		if tree, err := parser.ParseFile(m.fset, "std:"+imp, text, parser.SkipObjectResolution); err == nil {
 			cfg := types.Config{Importer: i, IgnoreFuncBodies: true, Error: func(error) {}}
 			p, _ = cfg.Check(imp, m.fset, []*ast.File{tree}, nil) // best effort
@@ -260,62 +232,28 @@ func funcName(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name
 	}
-	t := f.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name + "." + f.Name.Name
-		default:
-			return f.Name.Name
-		}
-	}
-}
-
-// imports returns the folders of this module that a package's files import.
-func (m *module) imports(files []*source) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, s := range files {
-		for _, i := range s.tree.Imports {
-			imp, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				continue
-			}
-			if dir, ok := m.folderOf(imp); ok && !seen[dir] {
-				seen[dir] = true
-				out = append(out, dir)
-			}
-		}
-	}
-	return out
+	recv, _, _ := strings.Cut(strings.TrimLeft(types.ExprString(f.Recv.List[0].Type), "(*"), "[")
+	return strings.TrimRight(recv, ")") + "." + f.Name.Name
 }
 
 // closure returns the packages that a folder's tests reach, itself first.
-func (m *module) closure(dir string) ([]*pkg, error) {
-	var out []*pkg
-	seen := map[string]bool{dir: true}
+func (m *module) closure(dir string) (out []*pkg, err error) {
 	queue := []string{dir}
-	for len(queue) > 0 && len(out) < 60 {
-		p, err := m.open(queue[0])
+	for i := 0; i < len(queue) && i < 60; i++ {
+		p, err := m.open(queue[i])
 		if err != nil {
 			return nil, err
 		}
-		files := p.files
-		if len(out) == 0 {
-			files = append(append([]*source{}, p.files...), p.tests...)
-		}
 		out = append(out, p)
-		queue = queue[1:]
-		for _, d := range m.imports(files) {
-			if !seen[d] {
-				seen[d] = true
-				queue = append(queue, d)
+		files := p.files
+		if i == 0 {
+			files = slices.Concat(p.files, p.tests)
+		}
+		for _, s := range files {
+			for _, im := range s.tree.Imports {
+				if d, ok := m.folderOf(strings.Trim(im.Path.Value, "`\"")); ok && !slices.Contains(queue, d) {
+					queue = append(queue, d)
+				}
 			}
 		}
 	}

@@ -1,11 +1,13 @@
 package repair
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -29,17 +31,13 @@ func LookAt(h Hands, dir, file string) (*Look, error) {
 	}
 	all := p.files
 	if strings.HasSuffix(file, "_test.go") {
-		all = append(all, p.tests...)
+		all = slices.Concat(p.files, p.tests)
 	}
-	l := &Look{m: m}
-	for _, s := range all {
-		if s.path == file {
-			l.tree = s.tree
-		}
-	}
-	if l.tree == nil {
+	i := slices.IndexFunc(all, func(s *source) bool { return s.path == file })
+	if i < 0 {
 		return nil, fmt.Errorf("%s is not built here", file)
 	}
+	l := &Look{m: m, tree: all[i].tree}
 	var trees []*ast.File
 	for _, s := range all {
 		if s.tree.Name.Name == l.tree.Name.Name {
@@ -50,73 +48,76 @@ func LookAt(h Hands, dir, file string) (*Look, error) {
 	return l, nil
 }
 
-// pos returns the position of a byte of the file.
-func (l *Look) pos(at int) token.Pos { return l.m.fset.File(l.tree.Pos()).Pos(at) }
-
-// Visible returns the names in scope at a byte of the file, the innermost first.
-func (l *Look) Visible(at int) []string {
-	var out []string
-	pos := l.pos(at)
-	for sc := l.pkg.Scope().Innermost(pos); sc != nil; sc = sc.Parent() {
-		local := sc != types.Universe && sc != l.pkg.Scope() && sc.Parent() != l.pkg.Scope()
-		for _, name := range sc.Names() {
-			if !local || sc.Lookup(name).Pos() < pos {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
-// Members returns the fields and methods of what is selected from at a byte, or of the
-// struct of a literal whose key is there.
-func (l *Look) Members(at int) []string {
-	pos := l.pos(at)
-	var of types.Type
+// Names returns what may stand at a byte of the file in place of the identifier there:
+// what can be selected, the fields of a literal, or the names in scope, the innermost
+// first. of is the import path of a package whose names are not known.
+func (l *Look) Names(at int) (names []string, of string) {
+	pos := l.m.fset.File(l.tree.Pos()).Pos(at)
+	var lit, from types.Type
+	var imported *types.Package
 	ast.Inspect(l.tree, func(n ast.Node) bool {
 		if n == nil || pos < n.Pos() || pos >= n.End() {
 			return false
 		}
 		switch x := n.(type) {
 		case *ast.SelectorExpr:
-			if pos >= x.Sel.Pos() {
-				of = l.info.TypeOf(x.X)
+			if id, ok := x.X.(*ast.Ident); pos >= x.Sel.Pos() {
+				if p, is := l.info.Uses[id].(*types.PkgName); ok && is {
+					imported = p.Imported()
+				}
+				from = cmp.Or(l.info.TypeOf(x.X), types.Type(types.Typ[types.Invalid]))
 			}
 		case *ast.CompositeLit:
-			of = l.info.TypeOf(x)
+			lit = l.info.TypeOf(x)
+		case *ast.KeyValueExpr:
+			if pos < x.Colon && lit != nil && elementOf(lit) == nil {
+				from = lit
+			}
 		}
 		return true
 	})
-	var out []string
-	if of == nil {
-		return nil
+	switch {
+	case imported != nil && imported.Scope().Len() == 0:
+		return nil, imported.Path()
+	case imported != nil:
+		return imported.Scope().Names(), ""
+	case from != nil:
+		return members(from, map[types.Type]bool{}), ""
 	}
-	seen := map[types.Type]bool{}
-	var visit func(t types.Type)
-	visit = func(t types.Type) {
-		if p, ok := t.Underlying().(*types.Pointer); ok {
-			t = p.Elem()
-		}
-		if seen[t] {
-			return
-		}
-		seen[t] = true
-		if st, ok := t.Underlying().(*types.Struct); ok {
-			for f := range st.Fields() {
-				out = append(out, f.Name())
-				if f.Embedded() {
-					visit(f.Type())
-				}
+	for sc := l.pkg.Scope().Innermost(pos); sc != nil; sc = sc.Parent() {
+		local := sc != types.Universe && sc != l.pkg.Scope() && sc.Parent() != l.pkg.Scope()
+		for _, name := range sc.Names() {
+			if !local || sc.Lookup(name).Pos() < pos {
+				names = append(names, name)
 			}
 		}
-		if !types.IsInterface(t) {
-			t = types.NewPointer(t)
-		}
-		for m := range types.NewMethodSet(t).Methods() {
-			out = append(out, m.Obj().Name())
+	}
+	return names, ""
+}
+
+// members returns the fields and methods of a type, with those of embedded fields.
+func members(t types.Type, seen map[types.Type]bool) (out []string) {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	if st, ok := t.Underlying().(*types.Struct); ok {
+		for f := range st.Fields() {
+			out = append(out, f.Name())
+			if f.Embedded() {
+				out = append(out, members(f.Type(), seen)...)
+			}
 		}
 	}
-	visit(of)
+	if !types.IsInterface(t) {
+		t = types.NewPointer(t)
+	}
+	for m := range types.NewMethodSet(t).Methods() {
+		out = append(out, m.Obj().Name())
+	}
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -48,7 +49,7 @@ type mutator struct {
 	out     []candidate
 	seen    map[string]int // the changed function -> its place in out
 	cache   map[token.Pos][]*types.Var
-	frags   []fragment
+	frags   map[string]types.Type
 }
 
 // mutate returns every candidate for a function, each once.
@@ -132,21 +133,10 @@ func (s *mutator) parent(n int) ast.Node {
 	return nil
 }
 
-// inner reports whether the node lies in one of type T within the function.
-func inner[T ast.Node](s *mutator) (T, bool) {
-	for i := len(s.parents) - 1; i >= 0; i-- {
-		if t, ok := s.parents[i].(T); ok {
-			return t, true
-		}
-	}
-	var none T
-	return none, false
-}
-
 // loop returns the nearest loop around, nil when there is none.
 func (s *mutator) loop() ast.Stmt {
-	for i := len(s.parents) - 1; i >= 0; i-- {
-		switch l := s.parents[i].(type) {
+	for _, p := range slices.Backward(s.parents) {
+		switch l := p.(type) {
 		case *ast.ForStmt:
 			return l
 		case *ast.RangeStmt:
@@ -165,23 +155,17 @@ func (s *mutator) vars(pos token.Pos) []*types.Var {
 		return v
 	}
 	var out []*types.Var
-	taken := map[string]bool{}
 	file := s.fn.pkg.types.Scope()
-	for sc := file.Innermost(pos); sc != nil && sc != file; sc = sc.Parent() {
-		var here []*types.Var
+	innermost := file.Innermost(pos)
+	for sc := innermost; sc != nil && sc != file; sc = sc.Parent() {
+		from := len(out)
 		for _, name := range sc.Names() {
-			v, ok := sc.Lookup(name).(*types.Var)
-			if !ok || taken[name] || name == "_" || v.Pos() >= pos || v.Type() == types.Typ[types.Invalid] {
-				continue
+			_, seen := innermost.LookupParent(name, pos) // not one that is hidden, or declared later
+			if v, ok := sc.Lookup(name).(*types.Var); ok && seen == v && name != "_" && v.Type() != types.Typ[types.Invalid] {
+				out = append(out, v)
 			}
-			if _, obj := file.Innermost(pos).LookupParent(name, pos); obj != v {
-				continue
-			}
-			taken[name] = true
-			here = append(here, v)
 		}
-		sort.Slice(here, func(i, j int) bool { return here[i].Pos() > here[j].Pos() })
-		out = append(out, here...)
+		sort.Slice(out[from:], func(i, j int) bool { return out[from:][i].Pos() > out[from:][j].Pos() })
 	}
 	s.cache[pos] = out
 	return out
@@ -198,11 +182,16 @@ func (s *mutator) varsOf(pos token.Pos, t types.Type) []*types.Var {
 	return out
 }
 
-func basic(t types.Type, info types.BasicInfo) bool {
-	if t == nil {
-		return false
+// under returns what a type is made of, if that is a T.
+func under[T types.Type](t types.Type) (u T, ok bool) {
+	if t != nil {
+		u, ok = t.Underlying().(T)
 	}
-	b, ok := t.Underlying().(*types.Basic)
+	return u, ok
+}
+
+func basic(t types.Type, info types.BasicInfo) bool {
+	b, ok := under[*types.Basic](t)
 	return ok && b.Info()&info != 0
 }
 
@@ -213,10 +202,7 @@ func isNumber(t types.Type) bool { return basic(t, types.IsNumeric) }
 
 // element returns the element type of a slice, nil of anything else.
 func element(t types.Type) types.Type {
-	if t == nil {
-		return nil
-	}
-	if s, ok := t.Underlying().(*types.Slice); ok {
+	if s, ok := under[*types.Slice](t); ok {
 		return s.Elem()
 	}
 	return nil
@@ -224,14 +210,14 @@ func element(t types.Type) types.Type {
 
 // elementOf returns what an index of a slice or map yields, nil of anything else.
 func elementOf(t types.Type) types.Type {
-	if m, ok := t.Underlying().(*types.Map); ok {
+	if m, ok := under[*types.Map](t); ok {
 		return m.Elem()
 	}
 	return element(t)
 }
 
 func isMap(t types.Type) bool {
-	_, ok := t.Underlying().(*types.Map)
+	_, ok := under[*types.Map](t)
 	return ok
 }
 
@@ -242,26 +228,15 @@ func isLen(e ast.Expr) bool {
 
 // hasLen reports whether len applies.
 func hasLen(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	switch t.Underlying().(type) {
-	case *types.Slice, *types.Map, *types.Array:
-		return true
-	}
-	return isString(t)
+	_, array := under[*types.Array](t)
+	return array || elementOf(t) != nil || isString(t)
 }
 
 // nilable reports whether nil is a value of the type and its use may panic.
 func nilable(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	switch t.Underlying().(type) {
-	case *types.Pointer, *types.Interface:
-		return true
-	}
-	return false
+	_, pointer := under[*types.Pointer](t)
+	_, iface := under[*types.Interface](t)
+	return pointer || iface
 }
 
 // name writes a type as this file would.
@@ -299,29 +274,27 @@ func (s *mutator) zero(t types.Type) string {
 
 // results returns the types of the results of the nearest function around.
 func (s *mutator) results() []types.Type {
-	ft := s.fn.decl.Type
-	if lit, ok := inner[*ast.FuncLit](s); ok {
-		ft = lit.Type
+	t := s.info.TypeOf(s.fn.decl.Name)
+	for _, p := range s.parents { // outermost first
+		if lit, ok := p.(*ast.FuncLit); ok {
+			t = s.typ(lit)
+		}
 	}
 	var out []types.Type
-	if ft.Results == nil {
-		return nil
-	}
-	for _, f := range ft.Results.List {
-		for range max(1, len(f.Names)) {
-			out = append(out, s.typ(f.Type))
+	if sig, ok := t.(*types.Signature); ok {
+		for v := range sig.Results().Variables() {
+			out = append(out, v.Type())
 		}
 	}
 	return out
 }
 
-// constant reports an integer literal and its value.
-func constant(e ast.Expr) (string, bool) {
-	l, ok := e.(*ast.BasicLit)
-	if !ok || l.Kind != token.INT {
-		return "", false
+// constant returns an integer literal's value, "" of anything else.
+func constant(e ast.Expr) string {
+	if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.INT {
+		return l.Value
 	}
-	return l.Value, true
+	return ""
 }
 
 // isIdent reports a use of a name.

@@ -4,37 +4,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// value reports whether an expression is read here, not declared or assigned to.
-func (s *mutator) value(e ast.Expr) bool {
-	switch p := s.parent(0).(type) {
-	case *ast.AssignStmt:
-		return s.role(e) == "assigned"
-	case *ast.RangeStmt:
-		return p.X == e
-	case *ast.KeyValueExpr:
-		if c, ok := s.parent(1).(*ast.CompositeLit); ok && p.Key == e && s.typ(c) != nil {
-			_, isMap := s.typ(c).Underlying().(*types.Map)
-			return isMap
-		}
-		return p.Key != e
-	case *ast.SelectorExpr:
-		return p.X == e
-	case *ast.IncDecStmt, *ast.LabeledStmt, *ast.BranchStmt:
-		return false
-	}
-	return true
-}
-
-// stored reports whether an expression is assigned to, other than by :=.
-func (s *mutator) stored(e ast.Expr) bool {
-	a, ok := s.parent(0).(*ast.AssignStmt)
-	return ok && a.Tok != token.DEFINE && s.role(e) != "assigned"
-}
-
-// wrongVariable uses another variable, a field of one or a global of the same type.
+// wrongVariable uses another variable or constant of the same type.
 func wrongVariable(s *mutator, id *ast.Ident) {
 	obj, isVar := s.info.Uses[id].(*types.Var)
 	switch t := s.typ(id); {
@@ -53,21 +28,13 @@ func wrongVariable(s *mutator, id *ast.Ident) {
 				s.replace(.35, id, name)
 			}
 		}
-	case s.stored(id):
+	case s.role(id) == "stored":
 		for _, v := range s.varsOf(id.Pos(), t) {
 			s.replace(.2, id, v.Name())
 		}
-	case s.value(id):
-		for _, v := range s.vars(id.Pos()) {
-			if types.Identical(v.Type(), t) {
-				s.replace(map[bool]float64{true: .15, false: .5}[s.beside(id, v.Name())], id, v.Name())
-			}
-			for _, f := range s.fields(v.Type(), t) {
-				s.replace(.12, id, v.Name()+"."+f)
-			}
-		}
-		for _, name := range s.globals(t) {
-			s.replace(.12, id, name)
+	case s.role(id) != "":
+		for _, v := range s.varsOf(id.Pos(), t) {
+			s.replace(map[bool]float64{true: .15, false: .5}[s.beside(id, v.Name())], id, v.Name())
 		}
 	}
 }
@@ -132,24 +99,18 @@ func wrongField(s *mutator, sel *ast.SelectorExpr) {
 	if x == nil {
 		return
 	}
-	recv := x.Recv()
 	if x.Kind() == types.FieldVal {
-		for _, f := range s.fields(recv, x.Type()) {
+		for _, f := range s.fields(x.Recv(), x.Type()) {
 			s.replace(.45, sel.Sel, f)
-		}
-		if _, assigned := s.parent(0).(*ast.AssignStmt); !assigned || s.value(sel) {
-			for _, v := range s.varsOf(sel.Pos(), x.Type()) {
-				s.replace(.12, sel, v.Name())
-			}
 		}
 		return
 	}
+	recv := x.Recv()
 	if _, ptr := recv.Underlying().(*types.Pointer); !ptr {
 		recv = types.NewPointer(recv)
 	}
 	for m := range types.NewMethodSet(recv).Methods() {
-		f := m.Obj()
-		if types.Identical(m.Type(), x.Type()) && (f.Exported() || f.Pkg() == s.fn.pkg.types) {
+		if f := m.Obj(); types.Identical(m.Type(), x.Type()) && (f.Exported() || f.Pkg() == s.fn.pkg.types) {
 			s.replace(.4, sel.Sel, f.Name())
 		}
 	}
@@ -198,12 +159,12 @@ func wrongFunction(s *mutator, n ast.Node) {
 // wrong code is right code in the wrong place.
 func wrongExpression(s *mutator, n ast.Node) {
 	e, t, _, ok := s.plain(n)
-	if sel, is := n.(*ast.SelectorExpr); !ok || is && s.info.Selections[sel] == nil || s.called(e) || !s.value(e) && !s.stored(e) {
+	if sel, is := n.(*ast.SelectorExpr); !ok || is && s.info.Selections[sel] == nil || s.called(e) || s.role(e) == "" {
 		return
 	}
-	for _, f := range s.fragments() {
-		if types.Identical(f.typ, t) {
-			s.replace(.12, e, f.text)
+	for _, text := range slices.Sorted(maps.Keys(s.fragments())) {
+		if types.Identical(s.frags[text], t) {
+			s.replace(.12, e, text)
 		}
 	}
 	if _, ident := e.(*ast.Ident); ident {
@@ -220,45 +181,30 @@ func shadowed(s *mutator, a *ast.AssignStmt) {
 	if a.Tok != token.DEFINE || sc == nil {
 		return
 	}
-	outer := false
-	for _, l := range a.Lhs {
+	for _, l := range a.Lhs { // where one has no outer variable, it does not compile
 		id, ok := l.(*ast.Ident)
-		if !ok || id.Name == "_" || s.info.Defs[id] == nil {
+		if !ok || s.info.Defs[id] == nil {
 			continue
 		}
-		if _, o := sc.Parent().LookupParent(id.Name, a.Pos()); o == nil {
-			return
+		if _, o := sc.Parent().LookupParent(id.Name, a.Pos()); o != nil {
+			s.put(.5, a.TokPos, a.TokPos+2, "=")
 		}
-		outer = true
 	}
-	if outer {
-		s.put(.5, a.TokPos, a.TokPos+2, "=")
-	}
-}
-
-// fragment is an expression of the function that may stand elsewhere too.
-type fragment struct {
-	text string
-	typ  types.Type
 }
 
 // fragments returns the function's index and selector expressions, each text once.
-func (s *mutator) fragments() []fragment {
-	if s.frags != nil {
-		return s.frags
-	}
-	seen := map[string]bool{}
-	s.frags = []fragment{}
-	ast.Inspect(s.fn.decl.Body, func(n ast.Node) bool {
-		switch e := n.(type) {
-		case *ast.IndexExpr, *ast.SelectorExpr:
-			e2 := e.(ast.Expr)
-			if t := s.typ(e2); t != nil && s.info.Types[e2].IsValue() && !seen[s.text(e2)] {
-				seen[s.text(e2)] = true
-				s.frags = append(s.frags, fragment{s.text(e2), t})
+func (s *mutator) fragments() map[string]types.Type {
+	if s.frags == nil {
+		s.frags = map[string]types.Type{}
+		ast.Inspect(s.fn.decl.Body, func(n ast.Node) bool {
+			switch e := n.(type) {
+			case *ast.IndexExpr, *ast.SelectorExpr:
+				if t := s.typ(e.(ast.Expr)); t != nil && s.info.Types[e.(ast.Expr)].IsValue() {
+					s.frags[s.text(e)] = t
+				}
 			}
-		}
-		return true
-	})
+			return true
+		})
+	}
 	return s.frags
 }

@@ -2,8 +2,10 @@ package repair
 
 import (
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,18 +18,18 @@ type operator struct {
 }
 
 func operators() []operator {
-	return append(swaps(), []operator{
+	return slices.Concat(swaps(), forms(), []operator{
 		// Conditions.
 		{"comparison", on(emptiness)},
-		{"negated condition", negated},
+		{"negated condition", unsigned(token.NOT, .5)},
 		{"returned boolean", on(returnedBool)},
 		{"missing clause", clause},
 		// Numbers.
 		{"constant off by one", on(literal)},
-		{"off by one", offByOne},
+		{"off by one", on(offByOne)},
 		{"operand order", on(operands)},
-		{"missing or extra term", term},
-		{"negated number", minus},
+		{"missing or extra term", on(term)},
+		{"negated number", unsigned(token.SUB, .35)},
 		{"conversion before the division", divided},
 		{"clamped value", on(clamped)},
 		// Names and expressions.
@@ -40,10 +42,8 @@ func operators() []operator {
 		{"swapped indices", swappedIndices},
 		{"call too many", on(unwrapped)},
 		{"missing call", wrapped},
-		// Slices.
-		{"part of a slice", part},
+		// Slices and loops.
 		{"returned slice", on(returnedSlice)},
-		// Loops.
 		{"missing loop condition", on(endless)},
 		{"range of the loop", on(ranged)},
 		// Statements: one that was forgotten. None is removed.
@@ -52,7 +52,7 @@ func operators() []operator {
 		{"missing mark", listed(missingMark)},
 		{"missing append", listed(missingAppend)},
 		{"missing count", listed(missingCount)},
-	}...)
+	})
 }
 
 // on makes a row for one kind of node.
@@ -139,6 +139,79 @@ func swaps() []operator {
 	return out
 }
 
+// formTable has what may be written in place of an expression that has no operator of
+// its own: for which kind of type, in which roles and how often that is right, and the
+// forms. In a form, $ is the expression, @ each variable of its type, # each int.
+const formTable = `
+negated condition | bool | condition .4 result .4 operand .4 assigned .25 | !$
+off by one | int | index .45 bound .5 range .5 ordered .4 argument .4 assigned .4 result .35 field .25 operand .2 | $+1 | $-1
+missing or extra term | number | argument .1 assigned .1 result .1 index .1 bound .1 operand .05 ordered .05 | $ - @ | $ + @ | $*$
+negated number | number | result .2 assigned .15 argument .1 | -$
+part of a slice | list | argument .3 appended .12 assigned .12 result .12 field .12 | $[1:] | $[:len($)-1]
+part of a slice | list | argument .18 appended .07 assigned .07 result .07 field .07 | $[#:] | $[:#] | $[#+1:]
+range of the loop | list | range .25 | $[1:] | $[:len($)-1] | $[#:] | $[:#] | $[#+1:]
+missing call | slice | argument .35 assigned .2 result .2 field .2 | append($[:0:0], $...)
+`
+
+// forms makes a row for each line of the table.
+func forms() []operator {
+	var out []operator
+	for line := range strings.Lines(strings.TrimSpace(formTable)) {
+		f := strings.Split(strings.TrimSpace(line), " | ")
+		priors := map[string]float64{}
+		for p := range slices.Chunk(strings.Fields(f[2]), 2) {
+			priors[p[0]], _ = strconv.ParseFloat(p[1], 64) // as the table has it
+		}
+		out = append(out, operator{f[0], func(s *mutator, n ast.Node) {
+			e, t, role, ok := s.plain(n)
+			if !ok || priors[role] == 0 || !kinds[f[1]](t) {
+				return
+			}
+			for _, form := range f[3:] {
+				for _, text := range s.filled(form, e, t) {
+					s.fitted(priors[role], e, text)
+				}
+			}
+		}})
+	}
+	return out
+}
+
+// kinds are the kinds of types in the tables.
+var kinds = map[string]func(types.Type) bool{
+	"bool": isBool, "int": isInt, "number": isNumber,
+	"slice": func(t types.Type) bool { return element(t) != nil },
+	"list":  func(t types.Type) bool { return element(t) != nil || isString(t) },
+}
+
+// filled writes a form for an expression, for each variable that it stands for.
+func (s *mutator) filled(form string, e ast.Expr, t types.Type) []string {
+	if !strings.ContainsAny(form, "@#") {
+		return []string{strings.ReplaceAll(form, "$", s.text(e))}
+	}
+	if strings.Contains(form, "#") {
+		t = types.Typ[types.Int]
+	}
+	var out []string
+	for _, v := range s.varsOf(e.Pos(), t) {
+		if v.Name() != s.text(e) {
+			out = append(out, strings.NewReplacer("$", s.text(e), "@", v.Name(), "#", v.Name()).Replace(form))
+		}
+	}
+	return out
+}
+
+// fitted proposes other text for an operand, in parentheses where it needs them.
+func (s *mutator) fitted(prior float64, e ast.Expr, text string) {
+	x, _ := parser.ParseExpr(text) // what is no expression does not compile
+	p, in := s.parent(0).(*ast.BinaryExpr)
+	if b, ok := x.(*ast.BinaryExpr); ok && in && (p.Op.Precedence() > b.Op.Precedence() ||
+		p.Y == e && p.Op.Precedence() == b.Op.Precedence() && p.Op != token.ADD && p.Op != token.MUL) {
+		text = "(" + text + ")"
+	}
+	s.replace(prior, e, text)
+}
+
 // operatorOf returns a node's operator or keyword.
 func (s *mutator) operatorOf(n ast.Node) (token.Pos, token.Token) {
 	switch x := n.(type) {
@@ -173,7 +246,7 @@ func (s *mutator) sensible(n ast.Node, op string) bool {
 	return true
 }
 
-// role returns what an expression is for, by its parent.
+// role returns what an expression is for, by its parent; "" if it is a mere name.
 func (s *mutator) role(e ast.Expr) string {
 	switch p := s.parent(0).(type) {
 	case *ast.IndexExpr:
@@ -191,27 +264,37 @@ func (s *mutator) role(e ast.Expr) string {
 		}
 		return "operand"
 	case *ast.CallExpr:
-		if p.Fun != e {
+		switch {
+		case p.Fun == e, isLen(p):
+		case isIdent(p.Fun, "append"):
+			return "appended"
+		default:
 			return "argument"
 		}
 	case *ast.ReturnStmt:
 		return "result"
 	case *ast.RangeStmt:
-		if p.X == e {
-			return "range"
-		}
+		return when(p.X == e, "range")
 	case *ast.AssignStmt:
-		for _, r := range p.Rhs {
-			if r == e {
-				return "assigned"
-			}
+		if slices.Contains(p.Rhs, e) {
+			return "assigned"
 		}
+		return when(p.Tok != token.DEFINE, "stored")
 	case *ast.KeyValueExpr:
-		if p.Value == e {
-			return "field"
-		}
+		return when(p.Value == e, "field")
+	case *ast.SelectorExpr:
+		return when(p.X == e, "read")
 	case *ast.IfStmt, *ast.ForStmt, *ast.ParenExpr:
 		return "condition"
+	case *ast.IncDecStmt, *ast.LabeledStmt, *ast.BranchStmt:
+		return ""
+	}
+	return "read"
+}
+
+func when(is bool, role string) string {
+	if is {
+		return role
 	}
 	return ""
 }

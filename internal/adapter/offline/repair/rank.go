@@ -2,6 +2,8 @@ package repair
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"sort"
 )
 
@@ -29,25 +31,16 @@ func keeping(changed, least float64) float64 {
 // many ways lead to the same behaviour, whether they fail where others do not,
 // whether they change more of what was right than others must.
 func rank(classes []class, inputs int) {
-	panics, stops, changed := -1, -1, 1.
+	panics, stops, changed := math.MaxInt, math.MaxInt, 1.
 	for _, k := range classes {
-		changed = min(changed, k.changed)
-		if panics < 0 || k.panics < panics {
-			panics = k.panics
-		}
-		if stops < 0 || k.stops < stops {
-			stops = k.stops
-		}
+		panics, stops, changed = min(panics, k.panics), min(stops, k.stops), min(changed, k.changed)
 	}
 	for i := range classes {
 		k := &classes[i]
 		sort.SliceStable(k.members, func(a, b int) bool { return better(k.members[a], k.members[b]) })
-		for j, c := range k.members {
-			if j == 0 {
-				k.weight = c.score
-			} else {
-				k.weight += .1 * c.score
-			}
+		k.weight = .9 * k.members[0].score
+		for _, c := range k.members {
+			k.weight += .1 * c.score
 		}
 		if inputs > 0 {
 			excess := float64(k.panics-panics) / float64(inputs)
@@ -78,20 +71,14 @@ func (c *candidate) grows() int { return len(c.text) - (c.to - c.from) }
 
 // judge reports whether the first class stands out, and if not, why.
 func judge(classes []class, inputs int) (Outcome, string) {
-	if len(classes) > 0 && classes[0].members[0].prior < rare {
+	best := classes[0]
+	beside := slices.ContainsFunc(classes[1:], func(k class) bool { return best.weight < certain*k.weight || best.bare < certain*k.bare })
+	switch {
+	case best.members[0].prior < rare:
 		return Uncertain, "what passes every test is a kind of change that is seldom right; look at it before you keep it"
-	}
-	if len(classes) < 2 {
+	case !beside:
 		return Fixed, ""
-	}
-	sure := true
-	for _, k := range classes[1:] {
-		sure = sure && classes[0].weight >= certain*k.weight && classes[0].bare >= certain*k.bare
-	}
-	if sure {
-		return Fixed, ""
-	}
-	if inputs == 0 {
+	case inputs == 0:
 		return Uncertain, fmt.Sprintf("%d changes pass every test and nothing tells them apart", len(classes))
 	}
 	return Uncertain, fmt.Sprintf("changes of %d different behaviours pass every test; a test for one of the inputs shown would decide", len(classes))

@@ -23,8 +23,8 @@ import "errors"
 // Hands are the agent's tools, as far as a repair needs them. Paths are
 // relative to the workspace, with forward slashes.
 type Hands interface {
-	// Read returns a file's exact content.
-	Read(path string) (string, error)
+	// ReadAll returns files' exact content, by path.
+	ReadAll(paths []string) (map[string]string, error)
 	// Edit replaces old, which must occur exactly once, by new.
 	Edit(path, old, new string) error
 	// Write makes or replaces a file.

@@ -1,9 +1,11 @@
 package repair
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"sort"
 	"strconv"
 	"strings"
@@ -11,13 +13,8 @@ import (
 
 // generate returns the candidates for the suspicious functions, best first.
 func (w *work) generate(s *spectrum) []*candidate {
-	fns := make([]*function, 0, len(s.sus))
-	for fn := range s.sus {
-		fns = append(fns, fn)
-	}
-	sort.Slice(fns, func(i, j int) bool { return fns[i].decl.Pos() < fns[j].decl.Pos() })
 	var all []*candidate
-	for _, fn := range fns {
+	for _, fn := range s.fns {
 		if clash(fn) {
 			continue
 		}
@@ -37,22 +34,8 @@ func (w *work) generate(s *spectrum) []*candidate {
 
 // clash reports a function whose parameters hide what a variant must name.
 func clash(fn *function) bool {
-	if fn.decl.Name.Name == "init" {
-		return true
-	}
-	for _, fl := range []*ast.FieldList{fn.decl.Recv, fn.decl.Type.Params, fn.decl.Type.Results} {
-		if fl == nil {
-			continue
-		}
-		for _, f := range fl.List {
-			for _, id := range f.Names {
-				if id.Name == fn.decl.Name.Name || id.Name == "pawlrt" {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	used, name := names(fn.decl.Type), fn.decl.Name.Name
+	return used["pawlrt"] || fn.decl.Recv == nil && (used[name] || name == "init")
 }
 
 // typed keeps the candidates that type-check, at most n.
@@ -62,18 +45,12 @@ func (w *work) typed(cs []*candidate, n int) []*candidate {
 		batch := cs[:min(len(cs), 2*n)]
 		cs = cs[len(batch):]
 		byPkg := map[*pkg][]*candidate{}
-		var pkgs []*pkg
 		for _, c := range batch {
-			if byPkg[c.fn.pkg] == nil {
-				pkgs = append(pkgs, c.fn.pkg)
-			}
 			byPkg[c.fn.pkg] = append(byPkg[c.fn.pkg], c)
 		}
 		bad := map[int]bool{}
-		for _, p := range pkgs {
-			for id := range w.illTyped(p, byPkg[p]) {
-				bad[id] = true
-			}
+		for p, list := range byPkg {
+			maps.Copy(bad, w.illTyped(p, list))
 		}
 		for _, c := range batch {
 			if !bad[c.id] && len(out) < n {
@@ -90,33 +67,31 @@ func (w *work) illTyped(p *pkg, cs []*candidate) map[int]bool {
 	bad := map[int]bool{}
 	var good []*candidate
 	for _, c := range cs {
-		if _, ok := ticked(c.body(w.m), "x"); ok {
-			good = append(good, c)
+		if c.variant(w.m) == "" {
+			bad[c.id] = true // it does not parse
 		} else {
-			bad[c.id] = true
+			good = append(good, c)
 		}
 	}
-	files, spans := w.m.variants(good, nil)
+	files := w.m.variants(good, nil)
 	var trees []*ast.File
+	var decls []ast.Decl
 	for _, s := range p.files {
-		text, ok := files[s.path]
-		if !ok {
-			text = s.text
-		}
+		text := cmp.Or(files[s.path], s.text)
 		tree, err := parser.ParseFile(w.m.fset, s.path, text, parser.SkipObjectResolution)
 		if err != nil {
 			continue // the compiler names it
 		}
-		trees = append(trees, tree)
+		trees, decls = append(trees, tree), append(decls, tree.Decls...)
 	}
 	w.m.check(p.path, trees, func(msg string, pos token.Pos) {
-		if p.bad[msg] {
-			return
-		}
-		at := w.m.fset.Position(pos)
-		for _, s := range spans {
-			if s.file == at.Filename && at.Line >= s.from && at.Line <= s.to {
-				bad[s.id] = true
+		for _, d := range decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || pos < d.Pos() || pos >= d.End() || p.bad[msg] {
+				continue
+			}
+			if id, err := strconv.Atoi(strings.TrimPrefix(f.Name.Name, variantName)); err == nil {
+				bad[id] = true
 			}
 		}
 	})
@@ -145,32 +120,18 @@ func (w *work) batch(cs []*candidate) int {
 // screen runs candidates against a package's tests, the failing ones first,
 // and returns those that pass. tried counts those that ran.
 func (w *work) screen(s *spectrum, cs []*candidate) (passed []*candidate, tried int, err error) {
-	byID := map[string]*candidate{}
+	byID := map[int]*candidate{}
 	c := probeConfig{Mode: "screen", Tests: s.tests, Failing: s.failing, Seconds: s.seconds}
 	for _, x := range cs {
 		c.Variants = append(c.Variants, x.id)
-		byID[strconv.Itoa(x.id)] = x
+		byID[x.id] = x
 	}
-	over, _ := w.m.variants(cs, nil)
-	out, err := w.probe(s.pkg, over, c)
+	out, err := w.probe(s.pkg, w.m.variants(cs, nil), c)
 	if err != nil {
 		return nil, 0, err
 	}
-	for line := range strings.Lines(out) {
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			continue
-		}
-		switch f[0] {
-		case "PAWLP":
-			for _, id := range f[1:] {
-				if x := byID[id]; x != nil {
-					passed = append(passed, x)
-				}
-			}
-		case "PAWLE":
-			tried, _ = strconv.Atoi(f[len(f)-1]) // our own output
-		}
+	for _, id := range out.Passed {
+		passed = append(passed, byID[id])
 	}
-	return passed, tried, nil
+	return passed, out.Tried, nil
 }

@@ -1,23 +1,11 @@
 package repair
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"math"
 	"path"
-	"strconv"
+	"slices"
 	"strings"
-
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
-
-// errRuns means that the commands that may be run are used up.
-var errRuns = errors.New("no more commands")
-
-// errBuild means that what was generated does not compile, or did not come to
-// its end.
-var errBuild = errors.New("the instrumented tests do not build or do not end")
 
 // spectrum is which statements the failing tests of a package run, and which
 // tests those are.
@@ -27,6 +15,7 @@ type spectrum struct {
 	tests   []string // all top-level tests
 	seconds int      // what one run of them may take while screening
 	sus     map[*function][]suspect
+	fns     []*function // with suspects, in the order of the text
 }
 
 // suspect is a statement with its suspicion in (0, 1].
@@ -35,9 +24,6 @@ type suspect struct {
 	score float64
 }
 
-// maxStatements bounds what is marked; the runtime has room for no more.
-const maxStatements = 1 << 16
-
 // spectrum runs a package's tests one by one and asks which statements each
 // runs.
 func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
@@ -45,69 +31,32 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spectrum{pkg: p, tests: testNames(p), seconds: w.opt.Timeout, sus: map[*function][]suspect{}}
+	s := &spectrum{pkg: p, tests: testNames(p), sus: map[*function][]suspect{}}
 	var all []statement
 	files := map[string]string{}
 	for _, q := range reach {
-		var add map[string]string
-		add, all = w.m.hits(q, all, maxStatements-4096)
-		for f, text := range add {
-			files[f] = text
-		}
-	}
-	if len(all) > maxStatements {
-		return nil, fmt.Errorf("%w: one package is too large", errBuild)
+		all = w.m.hits(q, all, files)
 	}
 	out, err := w.probe(p, files, probeConfig{Mode: "hits", Tests: s.tests, Seconds: w.opt.Timeout})
 	if err != nil {
 		return nil, err
 	}
-	ef, ep, nf := map[int]int{}, map[int]int{}, 0
-	for line := range strings.Lines(out) {
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			continue
-		}
-		switch f[0] {
-		case "PAWLF":
-			s.failing = append(s.failing, strings.Join(f[1:], " "))
-		case "PAWLS":
-			if ms, err := strconv.Atoi(strings.TrimSuffix(f[len(f)-1], "ms")); err == nil {
-				s.seconds = min(w.opt.Timeout, 2+len(s.tests)*ms/250)
-			}
-		case "PAWLN":
-			if len(f) == 3 {
-				nf, _ = strconv.Atoi(f[1]) // our own output
-			}
-		case "PAWLH":
-			for _, h := range f[1:] {
-				x := strings.Split(h, ":")
-				if len(x) != 3 {
-					continue
-				}
-				k, err1 := strconv.Atoi(x[0])
-				a, err2 := strconv.Atoi(x[1])
-				b, err3 := strconv.Atoi(x[2])
-				if err := errors.Join(err1, err2, err3); err == nil && k < len(all) {
-					ef[k], ep[k] = a, b
-				}
-			}
-		}
-	}
-	w.score(s, all, ef, ep, nf, stack)
+	s.failing, s.seconds = out.Failing, min(w.opt.Timeout, 2+len(s.tests)*out.Slow/250)
+	w.score(s, all, out, stack)
 	return s, nil
 }
 
 // score assigns each statement that a failing test runs its Ochiai suspicion,
 // relative to the highest.
-func (w *work) score(s *spectrum, all []statement, ef, ep map[int]int, nf int, stack []place) {
+func (w *work) score(s *spectrum, all []statement, out *probed, stack []place) {
 	val := make([]float64, len(all))
 	top := 0.0
 	for k := range all {
-		if ef[k] == 0 {
+		failed, passed := float64(out.Hits[k][0]), float64(out.Hits[k][1])
+		if failed == 0 {
 			continue
 		}
-		val[k] = float64(ef[k]) / math.Sqrt(float64(nf)*float64(ef[k]+ep[k]))
+		val[k] = failed / math.Sqrt(float64(out.Fails)*(failed+passed))
 		if w.panicked(all[k], stack) {
 			val[k] *= 1.3
 		}
@@ -115,39 +64,23 @@ func (w *work) score(s *spectrum, all []statement, ef, ep map[int]int, nf int, s
 	}
 	for k, st := range all {
 		if val[k] > 0 {
+			if s.sus[st.fn] == nil {
+				s.fns = append(s.fns, st.fn)
+			}
 			s.sus[st.fn] = append(s.sus[st.fn], suspect{st, val[k] / top})
 		}
 	}
+	slices.SortFunc(s.fns, func(a, b *function) int { return int(a.decl.Pos() - b.decl.Pos()) })
 }
 
 // panicked reports whether a line of a panic's stack begins in a statement
 // that holds no smaller one there.
 func (w *work) panicked(st statement, stack []place) bool {
 	from, to := w.m.fset.Position(st.from).Line, w.m.fset.Position(st.to).Line
-	for _, p := range stack {
-		if p.line >= from && p.line <= to && to-from < 4 && path.Base(p.file) == path.Base(st.fn.file.path) &&
-			strings.HasSuffix(p.file, st.fn.file.path[len(w.m.dir):]) {
-			return true
-		}
-	}
-	return false
-}
-
-// probe runs our probe among a package's tests, with files laid over the tree.
-func (w *work) probe(p *pkg, files map[string]string, c probeConfig) (string, error) {
-	runtime, err := w.m.runtimeFiles(p, c)
-	if err != nil {
-		return "", err
-	}
-	maps.Copy(files, runtime)
-	out, _, err := w.run(w.goIn("test", "-vet=off -count=1 -v -timeout=280s -run='^TestPawlProbe$'", shellsyntax.Quote(w.m.pattern(p.dir))), files)
-	if err != nil {
-		return out, err
-	}
-	if !strings.Contains(out, "PAWLEND") {
-		return out, errBuild
-	}
-	return out, nil
+	return slices.ContainsFunc(stack, func(p place) bool {
+		return p.line >= from && p.line <= to && to-from < 4 && path.Base(p.file) == path.Base(st.fn.file.path) &&
+			strings.HasSuffix(p.file, st.fn.file.path[len(w.m.dir):])
+	})
 }
 
 // suspicion returns that of the smallest statement around a candidate; 0 when no
@@ -155,10 +88,8 @@ func (w *work) probe(p *pkg, files map[string]string, c probeConfig) (string, er
 func (s *spectrum) suspicion(c *candidate) float64 {
 	best, size := 0.0, -1
 	for _, x := range s.sus[c.fn] {
-		if c.at >= x.from && c.at < x.to {
-			if n := int(x.to - x.from); size < 0 || n < size {
-				best, size = x.score, n
-			}
+		if n := int(x.to - x.from); c.at >= x.from && c.at < x.to && (size < 0 || n < size) {
+			best, size = x.score, n
 		}
 	}
 	return best

@@ -1,13 +1,11 @@
 package repair
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/types"
 	"path"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -20,18 +18,7 @@ func Tests(h Hands, opt Options) (Report, error) {
 	if len(opt.Packages) == 0 {
 		opt.Packages = []string{"./..."}
 	}
-	if opt.Budget <= 0 {
-		opt.Budget = 600
-	}
-	if opt.Runs <= 0 {
-		opt.Runs = 60
-	}
-	if opt.Timeout <= 0 {
-		opt.Timeout = 10
-	}
-	if opt.Dir == "." {
-		opt.Dir = ""
-	}
+	opt.Budget, opt.Runs, opt.Timeout = cmp.Or(opt.Budget, 600), cmp.Or(opt.Runs, 60), cmp.Or(opt.Timeout, 10)
 	w := &work{h: h, opt: opt}
 	r, err := w.repair()
 	r.Runs = w.runs
@@ -54,25 +41,15 @@ func (w *work) repair() (Report, error) {
 		return r, err
 	}
 	w.m = m
-	if tree, err := parser.ParseFile(m.fset, "std:pawlrt", rtDecls, parser.SkipObjectResolution); err == nil {
-		cfg := types.Config{IgnoreFuncBodies: true, Error: func(error) {}}
-		p, _ := cfg.Check(m.path+"/pawlrt", m.fset, one(tree), nil) // a constant
-		m.std[m.path+"/pawlrt"] = p
-	}
-	all := w.everything()
 	w.h.Say("Running the tests.")
-	out, exit, err := w.run(all, nil)
-	if err != nil {
+	v, exit, err := w.everything(&r)
+	switch {
+	case err != nil:
 		return r, err
-	}
-	r.Command, r.Exit = all, exit
-	v := ReadTests(out)
-	if exit == 0 {
+	case exit == 0:
 		r.Outcome, r.Why = NothingFailing, "all tests pass"
 		return r, nil
-	}
-	r.Tests = v.names()
-	if len(v.Failed) == 0 {
+	case len(v.Failed) == 0:
 		r.Outcome, r.Why = BuildFails, "the tests do not build"
 		return r, nil
 	}
@@ -84,7 +61,6 @@ func (w *work) repair() (Report, error) {
 		r.Outcome, r.Why = Unstable, "the failing tests pass when each runs alone"
 		return r, nil
 	}
-	r.Tests = nil
 	for _, s := range specs {
 		for _, t := range s.failing {
 			r.Tests = append(r.Tests, s.pkg.path+": "+t)
@@ -96,8 +72,6 @@ func (w *work) repair() (Report, error) {
 	}
 	return r, w.choose(&r, specs, plausible, v)
 }
-
-func one[T any](x T) []T { return []T{x} }
 
 // localise runs the tests of the failing packages one by one.
 func (w *work) localise(v TestRun) ([]*spectrum, error) {
@@ -178,11 +152,9 @@ func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v Te
 		}
 	}
 	rank(classes, inputs)
-	for len(classes) > 0 {
-		for i, c := range classes[0].members {
-			if i == 3 {
-				break // others of the class behave alike
-			}
+	for ; len(classes) > 0; classes = classes[1:] {
+		same := classes[0].members
+		for _, c := range same[:min(len(same), 3)] { // others of the class behave alike
 			ok, err := w.validate(r, c.change(), specs, v)
 			if err != nil {
 				return err
@@ -193,7 +165,6 @@ func (w *work) choose(r *Report, specs []*spectrum, plausible []*candidate, v Te
 				return nil
 			}
 		}
-		classes = classes[1:]
 	}
 	r.Why = "what passes the failing tests breaks others"
 	return nil
@@ -207,7 +178,7 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v TestRun) (bool
 		return false, err
 	}
 	for _, s := range specs {
-		cmd := w.goIn("test", "-count=1", "-timeout="+strconv.Itoa(w.opt.Timeout)+"s", "-run='^("+strings.Join(s.failing, "|")+")$'", shellsyntax.Quote(w.m.pattern(s.pkg.dir)))
+		cmd := w.goTest("-run='^(" + strings.Join(s.failing, "|") + ")$' " + shellsyntax.Quote(w.m.pattern(s.pkg.dir)))
 		_, exit, err := w.run(cmd, nil)
 		if err != nil {
 			return false, err
@@ -223,17 +194,12 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v TestRun) (bool
 	if blames(vet, e) {
 		return false, w.revert()
 	}
-	all := w.everything()
-	out, exit, err := w.run(all, nil)
+	now, exit, err := w.everything(r)
 	if err != nil {
 		return false, err
 	}
-	r.Command, r.Exit = all, exit
-	if exit != 0 {
-		now := ReadTests(out)
-		if len(now.Failed) > 0 || len(now.Unbuilt) != len(v.Unbuilt) {
-			return false, w.revert()
-		}
+	if exit != 0 && (len(now.Failed) > 0 || len(now.Unbuilt) != len(v.Unbuilt)) {
+		return false, w.revert()
 	}
 	return true, nil
 }

@@ -43,13 +43,21 @@ func (w *work) goIn(verb string, args ...string) string {
 	return "go " + verb + " " + strings.Join(args, " ")
 }
 
-// everything tests all packages, without a cache.
-func (w *work) everything() string {
-	args := []string{"-count=1", "-timeout=" + strconv.Itoa(w.opt.Timeout) + "s"}
+// goTest writes a command that tests, without a cache.
+func (w *work) goTest(args string) string {
+	return w.goIn("test", "-count=1 -timeout="+strconv.Itoa(w.opt.Timeout)+"s "+args)
+}
+
+// everything tests all packages.
+func (w *work) everything(r *Report) (TestRun, int, error) {
+	var args []string
 	for _, p := range w.opt.Packages {
 		args = append(args, shellsyntax.Quote(p))
 	}
-	return w.goIn("test", args...)
+	command := w.goTest(strings.Join(args, " "))
+	out, exit, err := w.run(command, nil)
+	r.Command, r.Exit = command, exit
+	return ReadTests(out), exit, err
 }
 
 // apply makes an edit in the tree.
@@ -67,8 +75,8 @@ func (w *work) revert() error {
 		return nil
 	}
 	e := *w.standing
-	now, err := w.h.Read(e.path)
-	if err == nil && now != e.before {
+	now, err := w.h.ReadAll([]string{e.path})
+	if err == nil && now[e.path] != e.before {
 		err = w.h.Write(e.path, e.before)
 	}
 	if err != nil {

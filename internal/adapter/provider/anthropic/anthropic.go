@@ -50,7 +50,6 @@ var (
 	_ llm.Lasting     = direct{}
 )
 
-// New returns the API.
 func New(t provider.Tuning) provider.API { return direct{api{t: t}} }
 
 // direct is the API at an address with its own paths: Anthropic's, or a gateway's.
@@ -104,7 +103,6 @@ func OnVertex(t provider.Tuning) Hosted { return Hosted{api{t: t, version: "vert
 // Hosted is the API as a cloud serves it. Addresses and keys are the cloud's.
 type Hosted struct{ api }
 
-// Long implements llm.Lasting.
 func (a direct) Long() (llm.Codec, bool) {
 	a.long = a.t.LongCache
 	return a, a.long
@@ -213,19 +211,23 @@ func (a api) End(h llm.Head, t llm.Tail) []byte {
 	}
 	b := strconv.AppendInt([]byte(`],"max_tokens":`), int64(t.MaxTokens), 10)
 	if h.Effort != "" {
-		b = a.think(b, h.Effort, t.MaxTokens)
+		b = a.think(b, h.Effort, t)
 	}
 	return append(b, '}')
 }
 
 // think appends the members that ask for thinking.
-func (a api) think(b []byte, effort string, limit int) []byte {
+func (a api) think(b []byte, effort string, t llm.Tail) []byte {
 	switch a.t.Think {
 	case provider.ByEffort:
 		b = append(b, `,"thinking":{"type":"adaptive"`...)
 	case provider.ByBudget, provider.ByBoth:
-		// At most half of the reply, and at least the API's minimum.
-		n := min(budget(effort), limit/2)
+		// Less than the reply, and at least the API's minimum.
+		n := t.MaxTokens / 2
+		if t.Thinking > 0 && t.Thinking < t.MaxTokens {
+			n = t.Thinking
+		}
+		n = min(budget(effort), n)
 		if n < 1024 {
 			return b
 		}

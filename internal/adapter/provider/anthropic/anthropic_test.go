@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 9.4: what was sent is never sent otherwise.
@@ -22,10 +23,7 @@ func TestCodec(t *testing.T) {
 
 func step(t *testing.T, mark bool, ms ...llm.Message) string {
 	t.Helper()
-	b, err := anthropic.New(provider.Tuning{}).Step(ms, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(anthropic.New(provider.Tuning{}).Step(ms, mark))(t)
 	return string(b)
 }
 
@@ -146,6 +144,17 @@ func TestHeadAndEnd(t *testing.T) {
 		}
 		if got := string(end.End(llm.Head{Effort: c.effort}, llm.Tail{MaxTokens: c.limit})); got != c.want {
 			t.Errorf("%+v %s: %s, want %s", c.tuning, c.effort, got, c.want)
+		}
+	}
+	budgeted := anthropic.New(provider.Tuning{Think: provider.ByBudget}).(provider.Ender)
+	for tail, want := range map[llm.Tail]string{
+		{MaxTokens: 20_000, Thinking: 2400}:    `],"max_tokens":20000,"thinking":{"type":"enabled","budget_tokens":2400}}`, // the same however much still fits
+		{MaxTokens: 4000, Thinking: 2400}:      `],"max_tokens":4000,"thinking":{"type":"enabled","budget_tokens":2400}}`,
+		{MaxTokens: 64_000, Thinking: 100_000}: `],"max_tokens":64000,"thinking":{"type":"enabled","budget_tokens":31999}}`,
+		{MaxTokens: 2400, Thinking: 2400}:      `],"max_tokens":2400,"thinking":{"type":"enabled","budget_tokens":1200}}`, // it must be less
+	} {
+		if got := string(budgeted.End(llm.Head{Effort: "high"}, tail)); got != want {
+			t.Errorf("%+v: %s, want %s", tail, got, want)
 		}
 	}
 }

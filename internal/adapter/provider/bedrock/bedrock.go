@@ -31,7 +31,6 @@ func Anthropic(model string) bool {
 	return strings.Contains(model, "anthropic.") || strings.HasPrefix(model, "claude") || strings.HasPrefix(model, "arn:")
 }
 
-// New returns the API for a model.
 func New(model string, t provider.Tuning) provider.API {
 	if Anthropic(model) {
 		return invoke{anthropic.OnBedrock(t)}

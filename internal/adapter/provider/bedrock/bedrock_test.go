@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -72,10 +73,7 @@ func ask(t *testing.T, model, key string, answer http.HandlerFunc) wiretest.Outc
 	if key == "" {
 		cfg.Auth = bedrock.NewCredentials(bedrock.Source{Env: func(k string) string { return env[k] }, Region: "us-east-1"})
 	}
-	c, err := provider.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(provider.New(cfg))(t)
 	t.Cleanup(c.Close)
 	return wiretest.Ask(t.Context(), c)
 }

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // answers is a network: what a host and path answer, and what was asked.
@@ -44,12 +44,7 @@ func home(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	return dir
 }
@@ -191,9 +186,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	use := func(want int) {
 		t.Helper()
 		req, _ := http.NewRequest(http.MethodPost, "https://h/", nil)
-		if err := cred.Authorize(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cred.Authorize(t.Context(), req, nil))
 		if len(net.asked) != want {
 			t.Errorf("asked %d times, want %d", len(net.asked), want)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.7: the program of a profile returns credentials, which are kept until they
@@ -47,9 +49,7 @@ func TestCredentialProgram(t *testing.T) {
 			}
 			for _, at := range []time.Duration{0, 57 * time.Minute, 59 * time.Minute} {
 				now = noon.Add(at)
-				if _, err := k.get(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(k.get(t.Context()))
 			}
 			if ran != 2 { // two minutes before they expire
 				t.Errorf("it ran %d times", ran)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // env makes an environment of name=value pairs.
@@ -224,14 +225,8 @@ func TestTables(t *testing.T) {
 // SPEC 16.7: a key is in no text that a choice can become.
 func TestKeyIsNotShown(t *testing.T) {
 	const key = "sk-very-secret-0123456789"
-	c, err := Resolve(Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=" + key)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Resolve(Want{Flag: "openai/gpt-5", Env: env("OPENAI_API_KEY=" + key)}))(t)
+	encoded := must.Get(json.Marshal(c))(t)
 	type holder struct {
 		c Choice
 		P *Choice
@@ -302,10 +297,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s asked %+v: %s", c.ref, last, body)
 		}
 	}
-	offline, err := Resolve(Want{Flag: "offline"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	offline := must.Get(Resolve(Want{Flag: "offline"}))(t)
 	if _, err := offline.Open(nil, nil); err == nil {
 		t.Error("the offline model was opened as a provider")
 	}
@@ -441,14 +433,8 @@ func TestOpenRouterCost(t *testing.T) {
 		"something": {`{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0,"cost":"much"}}`, "2"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.body) }))
-		choice, err := Resolve(Want{Flag: "openrouter", Env: env("OPENROUTER_API_KEY=k", "OPENROUTER_BASE_URL="+s.URL)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := choice.Open(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		choice := must.Get(Resolve(Want{Flag: "openrouter", Env: env("OPENROUTER_API_KEY=k", "OPENROUTER_BASE_URL="+s.URL)}))(t)
+		m := must.Get(choice.Open(nil, nil))(t)
 		for d, err := range m.Stream(t.Context(), &llm.Request{Head: llm.Head{Model: choice.Info.Model}}) {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

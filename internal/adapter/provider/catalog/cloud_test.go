@@ -6,13 +6,13 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.7: what names a cloud, its regions and its models, also as other agents name
@@ -22,9 +22,7 @@ func TestClouds(t *testing.T) {
 	for name, text := range map[string]string{
 		"config": "[default]\nregion = eu-central-1\n", "adc.json": `{"type":"service_account","project_id":"of-the-file"}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	const (
 		aws    = "AWS_REGION=us-east-1"
@@ -170,15 +168,9 @@ func TestCloudRequests(t *testing.T) {
 				_, _ = io.WriteString(w, `{"error":{"message":"bad `+header+`"}}`)
 			}))
 			defer s.Close()
-			got, err := Resolve(Want{Flag: c.flag, Env: env(append(c.env, "AWS_REGION=us-east-1", "GOOGLE_CLOUD_PROJECT=p",
-				"AZURE_OPENAI_ENDPOINT="+s.URL, "ANTHROPIC_BEDROCK_BASE_URL="+s.URL, "ANTHROPIC_VERTEX_BASE_URL="+s.URL, "ANTHROPIC_FOUNDRY_BASE_URL="+s.URL)...)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := got.Open(nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(Resolve(Want{Flag: c.flag, Env: env(append(c.env, "AWS_REGION=us-east-1", "GOOGLE_CLOUD_PROJECT=p",
+				"AZURE_OPENAI_ENDPOINT="+s.URL, "ANTHROPIC_BEDROCK_BASE_URL="+s.URL, "ANTHROPIC_VERTEX_BASE_URL="+s.URL, "ANTHROPIC_FOUNDRY_BASE_URL="+s.URL)...)}))(t)
+			m := must.Get(got.Open(nil, nil))(t)
 			for _, err := range m.Stream(t.Context(), &llm.Request{Head: llm.Head{Model: got.Info.Model}}) {
 				if secret := strings.TrimPrefix(c.header, "Bearer "); err == nil || secret != "" && strings.Contains(err.Error(), secret) {
 					t.Errorf("%v", err)

@@ -83,7 +83,6 @@ func (e *either) Info() llm.Info { return e.info }
 // Codec returns the encoder of the API that is in use.
 func (e *either) Codec() llm.Codec { return e }
 
-// Version implements llm.Changing.
 func (e *either) Version() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,13 +94,10 @@ func (e *either) codec() llm.Codec { return e.clients[e.Version()].Codec() }
 // Head, Step and Tail implement llm.Codec.
 func (e *either) Head(h llm.Head) ([]byte, error) { return e.codec().Head(h) }
 
-// Step implements llm.Codec.
 func (e *either) Step(ms []llm.Message, mark bool) ([]byte, error) { return e.codec().Step(ms, mark) }
 
-// Tail implements llm.Codec.
 func (e *either) Tail(t llm.Tail) []byte { return e.codec().Tail(t) }
 
-// Stream implements llm.Model.
 func (e *either) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		using := e.Version()
@@ -154,8 +150,7 @@ func (e *either) elsewhere(err error) bool {
 }
 
 func status(err error) int {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Status
 	}
 	return 0
@@ -177,12 +172,12 @@ func (e *either) change() {
 	if !e.known.learn(e.server) {
 		return
 	}
-	e.notice = e.info.From + " has no Responses API: " + e.info.Model + " is asked by Chat Completions"
+	e.notice = e.info.From + " has no Responses API: " + e.info.Model + " is used by Chat Completions"
 	if e.unasked {
-		e.notice += ", with the effort that is usual there"
+		e.notice += ", with its usual effort"
 	}
 	if e.info.API != responses.Name {
-		e.notice = e.info.Model + " needs the Responses API for its tools: it is asked by that from now on"
+		e.notice = e.info.Model + " needs the Responses API for its tools: pawl uses it from now on"
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
@@ -56,10 +57,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func ask(t *testing.T, m llm.Model, b *window.Builder, c *window.Conversation) (text, notice string, failed error) {
 	t.Helper()
 	c.Apply(event.Event{Body: event.Prompted{Text: "hi"}})
-	r, err := b.Request(llm.Tail{MaxTokens: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(b.Request(llm.Tail{MaxTokens: 100}))(t)
 	for d, err := range m.Stream(t.Context(), r) {
 		failed = err
 		if d.Reply != nil {
@@ -96,17 +94,11 @@ func TestEither(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(c.server)
 			defer s.Close()
-			choice, err := Resolve(Want{Flag: c.ref, Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1", "PAWL_BASE_URL="+s.URL+"/v1")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			choice := must.Get(Resolve(Want{Flag: c.ref, Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1", "PAWL_BASE_URL="+s.URL+"/v1")}))(t)
 			var known Endpoints
 			notices := 0
 			for _, requests := range []int{2, 1} {
-				m, err := choice.Open(nil, &known)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(choice.Open(nil, &known))(t)
 				var conv window.Conversation
 				conv.Apply(event.Event{Body: event.Rebased{Info: m.Info(), Head: llm.Head{Model: m.Info().Model, Effort: m.Info().Effort}}})
 				b := window.NewBuilder(&conv, m.(llm.Encoded).Codec())
@@ -136,14 +128,8 @@ func TestEitherEffort(t *testing.T) {
 	for asked, want := range map[string]string{"": "chat/completions chat", "high": "chat/completions chat effort"} {
 		g := &gateway{responses: 404}
 		s := httptest.NewServer(g)
-		choice, err := Resolve(Want{Flag: "openai/gpt-5.4", Effort: asked, Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := choice.Open(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		choice := must.Get(Resolve(Want{Flag: "openai/gpt-5.4", Effort: asked, Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1")}))(t)
+		m := must.Get(choice.Open(nil, nil))(t)
 		for range m.Stream(t.Context(), &llm.Request{Head: llm.Head{Model: "gpt-5.4", Effort: m.Info().Effort}}) {
 		}
 		if got := g.asked[len(g.asked)-1]; got != want {
@@ -159,21 +145,12 @@ func TestEitherStaleBody(t *testing.T) {
 	g := &gateway{responses: 404}
 	s := httptest.NewServer(g)
 	defer s.Close()
-	choice, err := Resolve(Want{Flag: "openai/gpt-5.5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := choice.Open(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	choice := must.Get(Resolve(Want{Flag: "openai/gpt-5.5", Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL="+s.URL+"/v1")}))(t)
+	m := must.Get(choice.Open(nil, nil))(t)
 	var conv window.Conversation
 	conv.Apply(event.Event{Body: event.Rebased{Info: m.Info(), Head: llm.Head{Model: "gpt-5.5"}}})
 	conv.Apply(event.Event{Body: event.Prompted{Text: "hi"}})
-	r, err := window.NewBuilder(&conv, m.(llm.Encoded).Codec()).Request(llm.Tail{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(window.NewBuilder(&conv, m.(llm.Encoded).Codec()).Request(llm.Tail{}))(t)
 	for range 2 {
 		for d, err := range m.Stream(t.Context(), r) {
 			if err != nil || d.Reply != nil && d.Reply.Message.Text() != "by chat" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // without are members of a maker's request that pawl leaves out, since they say what holds
@@ -75,21 +76,14 @@ func TestAsTheMakersAgents(t *testing.T) {
 // SPEC 20.1: beside a recorded request of Codex, pawl's own for the same model has the same
 // options, and offers the same tool for patches.
 func TestAsRecordedCodex(t *testing.T) {
-	dir, err := wiretest.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(wiretest.Dir())(t)
 	raw, err := os.ReadFile(filepath.Join(dir, "openai-responses", "codex-agent-gpt53codex.1.json"))
 	if dir == "" || os.IsNotExist(err) {
 		return // TestAsTheMakersAgents has what needs no recordings
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var rec struct{ Request struct{ Body map[string]any } }
-	if err := json.Unmarshal(raw, &rec); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &rec))
 	codex := rec.Request.Body
 	_, _, pawl := request(t, "openai-responses/"+codex["model"].(string), codex["reasoning"].(map[string]any)["effort"].(string), usual, patches.Tool)
 	for name, want := range codex {

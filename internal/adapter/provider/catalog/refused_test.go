@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 3.4, 20.1: what a gateway refuses of a maker's options is left out from then on, the
@@ -65,14 +66,8 @@ func TestRefusedOptions(t *testing.T) {
 				_, _ = io.WriteString(w, `{"type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`)
 			}))
 			defer s.Close()
-			chosen, err := Resolve(Want{Flag: "anthropic/" + c.model, Env: keys(s.URL)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := chosen.Open(nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			chosen := must.Get(Resolve(Want{Flag: "anthropic/" + c.model, Env: keys(s.URL)}))(t)
+			m := must.Get(chosen.Open(nil, nil))(t)
 			for round := range 2 {
 				notice, failed := "", false
 				r := &llm.Request{Head: llm.Head{Model: c.model, Effort: chosen.Info.Effort}, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("hi")}}}}

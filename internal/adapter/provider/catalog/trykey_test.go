@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // Keys are tried where that is free, in each API's own way; what comes back is
@@ -57,10 +59,7 @@ func TestTryKey(t *testing.T) {
 				c.answer(w, r)
 			}))
 			defer s.Close()
-			choice, err := Resolve(Want{Flag: c.provider, Env: env(c.key+"="+c.value, c.url+"="+s.URL)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			choice := must.Get(Resolve(Want{Flag: c.provider, Env: env(c.key+"="+c.value, c.url+"="+s.URL)}))(t)
 			got, ok := choice.TryKey(t.Context(), nil)
 			if !ok || got.Known != c.known || got.Right != c.right || !strings.Contains(got.Said, c.want) || !strings.HasPrefix(got.Where, "127.0.0.1") {
 				t.Errorf("%+v, %v", got, ok)
@@ -71,18 +70,13 @@ func TestTryKey(t *testing.T) {
 		})
 	}
 	// Nobody there, or nobody who answers in time.
-	choice, err := Resolve(Want{Flag: "openai", Env: env("OPENAI_API_KEY="+good, "OPENAI_BASE_URL="+other.URL)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	choice := must.Get(Resolve(Want{Flag: "openai", Env: env("OPENAI_API_KEY="+good, "OPENAI_BASE_URL="+other.URL)}))(t)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
 	if got, ok := choice.TryKey(ctx, nil); !ok || got.Known || !strings.Contains(got.Said, "in time") {
 		t.Errorf("%+v", got)
 	}
-	if choice, err = Resolve(Want{Flag: "ollama/x", Env: env()}); err != nil {
-		t.Fatal(err)
-	}
+	choice = must.Get(Resolve(Want{Flag: "ollama/x", Env: env()}))(t)
 	if got, ok := choice.TryKey(t.Context(), nil); ok {
 		t.Errorf("without a key: %+v", got)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/vertex"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -95,9 +96,7 @@ var marks = [][]byte{[]byte(`,"cache_control":{"type":"ephemeral"}`), []byte(`,"
 // request checks the next request, and that the session folded again asks it.
 func (r *run) request() {
 	q, err := r.b.Request(llm.Tail{MaxTokens: 100})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	body := bytes.Join(q.Body, nil)
 	for _, broken := range codectest.Broken(r.api.Name(), body) {
 		r.t.Errorf("%s: %s", r.api.Name(), broken)
@@ -128,9 +127,7 @@ func (r *run) request() {
 		again.Apply(e)
 	}
 	q2, err := window.NewBuilder(&again, r.api).Request(llm.Tail{MaxTokens: 100})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	if !bytes.Equal(bytes.Join(q2.Body, nil), body) {
 		r.t.Fatalf("folded again, it asks otherwise:\n%s\n%s", body, bytes.Join(q2.Body, nil))
 	}

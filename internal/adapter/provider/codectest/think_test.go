@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func quoted(s string) string {
@@ -76,9 +77,7 @@ func decoded(t *testing.T, api provider.API, events []string, whole string) (r l
 	t.Helper()
 	d := api.Decoder()
 	take := func(ds []llm.Delta, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, x := range ds {
 			switch x.Kind {
 			case llm.DeltaText:
@@ -95,10 +94,7 @@ func decoded(t *testing.T, api provider.API, events []string, whole string) (r l
 		name, data, _ := strings.Cut(e, "|")
 		take(d.Event(name, []byte(data)))
 	}
-	r, err := d.End()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = must.Get(d.End())(t)
 	return r, text, thinking
 }
 

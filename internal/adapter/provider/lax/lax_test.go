@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 5.1: one field of the wrong type does not spoil the rest.
@@ -23,9 +25,7 @@ func TestLoose(t *testing.T) {
 	}
 	err := json.Unmarshal([]byte(`{"a":"x","b":null,"c":{"k":1},"d":7,"n":3.0,"m":"4","o":-1,"i":0,"j":null,"f":0.5,"g":{"x":1},
 		"l":[{"x":"a"},null,3,{"x":5}],"s":"one","p":[1],"q":null}`), &v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if v.A != "x" || v.B != "" || v.C != `{"k":1}` || v.D != "7" || v.N != 3 || v.M != 4 || v.O != 0 ||
 		!v.I.OK || v.J.OK || v.F.F != 0.5 || v.G.OK || len(v.L) != 3 || v.L[2].V.X != "5" || len(v.S) != 1 || v.P.V.Y != 0 || v.Q.V != nil {
 		t.Errorf("%+v", v)

@@ -57,7 +57,6 @@ func (a *API) Header(h http.Header, key string) {
 	}
 }
 
-// Framing returns NDJSON.
 func (a *API) Framing() provider.Framing { return provider.NDJSON }
 
 // Decoder returns a decoder for one reply.

@@ -10,17 +10,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/ollama"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 5.1, 5.3, 4.8: the exact words of a conversation.
 func TestEncode(t *testing.T) {
 	a := ollama.New(8192, nil)
 	head := llm.Head{Model: "qwen3", System: "Be brief.", Tools: []llm.ToolSpec{{Name: "read", Doc: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}}}
-	h, err := a.Head(head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step, err := a.Step([]llm.Message{
+	h := must.Get(a.Head(head))(t)
+	step := must.Get(a.Step([]llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.TextPart("Look"), {Kind: llm.Image, Media: "image/png", Data: []byte{1}}}},
 		{Role: llm.Assistant, Parts: []llm.Part{
 			{Kind: llm.Reasoning, Text: "Hmm", Wire: ollama.Name},
@@ -32,10 +30,7 @@ func TestEncode(t *testing.T) {
 			{Kind: llm.Output, Result: &llm.Result{ID: "c1", Name: "read", Text: "no such file", Error: true}},
 			llm.TextPart("Half of the window is used."),
 		}},
-	}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, true))(t)
 	got := string(bytes.Join([][]byte{h, step, a.End(head, llm.Tail{MaxTokens: 100})}, nil))
 	want := `{"model":"qwen3","tools":[{"type":"function","function":{"name":"read","description":"Reads.","parameters":{"type":"object"}}}],"messages":[{"role":"system","content":"Be brief."},` +
 		`{"role":"user","content":"Look","images":["AQ=="]},` +

@@ -55,7 +55,6 @@ func (a *API) Header(h http.Header, key string) {
 	}
 }
 
-// Framing returns SSE.
 func (a *API) Framing() provider.Framing { return provider.SSE }
 
 // Decoder returns a decoder for one reply.

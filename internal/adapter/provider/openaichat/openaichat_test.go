@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 var schema = json.RawMessage(`{"type":"object"}`)
@@ -37,14 +38,8 @@ func talk() []llm.Message {
 func body(t *testing.T, d Dialect, h llm.Head, ms []llm.Message, mark bool, tail llm.Tail) string {
 	t.Helper()
 	a := New(d, nil)
-	head, err := a.Head(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step, err := a.Step(ms, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(a.Head(h))(t)
+	step := must.Get(a.Step(ms, mark))(t)
 	return string(bytes.Join([][]byte{head, step, a.End(h, tail)}, nil))
 }
 
@@ -148,10 +143,7 @@ func TestCodec(t *testing.T) {
 func TestCacheKey(t *testing.T) {
 	a := New(DialectFor("openai", "gpt-5"), nil)
 	key := func(system string) string {
-		h, err := a.Head(llm.Head{Model: "gpt-5", System: system})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(a.Head(llm.Head{Model: "gpt-5", System: system}))(t)
 		_, rest, ok := strings.Cut(string(h), `"prompt_cache_key":"`)
 		if !ok {
 			t.Fatalf("no key in %s", h)
@@ -244,9 +236,7 @@ func TestStreamErrors(t *testing.T) {
 	} {
 		d := New(Dialect{Name: "h"}, nil).Decoder()
 		if c.before != "" {
-			if _, err := d.Event("", []byte(c.before)); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(d.Event("", []byte(c.before)))
 		}
 		_, err := d.Event(c.name, []byte(c.event))
 		var f *fault.Error
@@ -265,9 +255,7 @@ func TestStreamErrors(t *testing.T) {
 func TestBrokenOff(t *testing.T) {
 	for _, finish := range []string{"error", "insufficient_system_resource", "network_error", "malformed_function_call", "MALFORMED_FUNCTION_CALL"} {
 		d := New(Dialect{Name: "h"}, nil).Decoder()
-		if _, err := d.Event("", []byte(`{"choices":[{"delta":{"content":"I will edit it."},"finish_reason":"`+finish+`"}]}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(d.Event("", []byte(`{"choices":[{"delta":{"content":"I will edit it."},"finish_reason":"`+finish+`"}]}`)))
 		_, err := d.End()
 		if f := (*fault.Error)(nil); !errors.As(err, &f) || !f.Retryable {
 			t.Errorf("%s: %v", finish, err)
@@ -301,14 +289,8 @@ func TestStop(t *testing.T) {
 func TestMadeIDs(t *testing.T) {
 	n := 0
 	d := New(Dialect{}, func() string { n++; return fmt.Sprint("made", n) }).Decoder()
-	_, err := d.Whole([]byte(`{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{}"}},{"function":{"name":"y","arguments":""}},{"id":"","function":{"name":"z"}}]}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := d.End()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(d.Whole([]byte(`{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{}"}},{"function":{"name":"y","arguments":""}},{"id":"","function":{"name":"z"}}]}}]}`)))
+	r := must.Get(d.End())(t)
 	var got []string
 	for _, c := range r.Message.Calls() {
 		got = append(got, c.ID+" "+c.Name+" "+string(c.Args))
@@ -323,13 +305,8 @@ func TestMadeIDs(t *testing.T) {
 func TestCallExtra(t *testing.T) {
 	a := New(DialectFor("openai-compatible", "gemini-3-pro"), nil)
 	d := a.Decoder()
-	if _, err := d.Event("", []byte(`{"choices":[{"delta":{"tool_calls":[{"id":"a","index":0,"function":{"name":"x","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]},"finish_reason":"tool_calls"}]}`)); err != nil {
-		t.Fatal(err)
-	}
-	r, err := d.End()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(d.Event("", []byte(`{"choices":[{"delta":{"tool_calls":[{"id":"a","index":0,"function":{"name":"x","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]},"finish_reason":"tool_calls"}]}`)))
+	r := must.Get(d.End())(t)
 	for host, want := range map[string]bool{"openai-compatible": true, "groq": false} {
 		b, err := New(DialectFor(host, "m"), nil).Step([]llm.Message{r.Message}, false)
 		if err != nil || strings.Contains(string(b), `"extra_content":{"google":{"thought_signature":"c2ln"}}`) != want {
@@ -345,10 +322,7 @@ func TestHeldText(t *testing.T) {
 		d := New(Dialect{}, nil).Decoder()
 		shown := ""
 		for _, e := range []string{`{"choices":[{"delta":{"content":` + string(mustJSON(t, text)) + `}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`, "[DONE]"} {
-			ds, err := d.Event("", []byte(e))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ds := must.Get(d.Event("", []byte(e)))(t)
 			for _, x := range ds {
 				shown += x.Text
 			}
@@ -362,10 +336,7 @@ func TestHeldText(t *testing.T) {
 
 func mustJSON(t *testing.T, v any) []byte {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(v))(t)
 	return b
 }
 

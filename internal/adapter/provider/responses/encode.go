@@ -29,7 +29,6 @@ func (a *API) Head(h llm.Head) ([]byte, error) {
 	return b, nil
 }
 
-// Continue implements provider.Continuer.
 func (a *API) Continue(h llm.Head, id string) ([]byte, bool) {
 	if !a.d.Store {
 		return nil, false

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 const oddPatch = "*** Begin Patch\n*** Update File: a \"b\"\\c\n@@\n-ä\t<x>\n+\U0001f600\n*** End Patch"
@@ -23,20 +24,14 @@ func reply(t *testing.T, a *API, events ...string) (calls []llm.Call, pieces str
 	t.Helper()
 	d := a.Decoder()
 	for _, e := range events {
-		ds, err := d.Event("", []byte(e))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ds := must.Get(d.Event("", []byte(e)))(t)
 		for _, one := range ds {
 			if one.Kind == llm.DeltaCall {
 				pieces += one.Text
 			}
 		}
 	}
-	r, err := d.End()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(d.End())(t)
 	return r.Message.Calls(), pieces
 }
 

@@ -100,10 +100,8 @@ func (a *API) Name() string { return Name }
 // Path returns the same path for every model.
 func (a *API) Path(string) string { return "/v1/responses" }
 
-// Header sets the key.
 func (a *API) Header(h http.Header, key string) { lax.SetKey(h, a.d.KeyHeader, key) }
 
-// Framing returns SSE.
 func (a *API) Framing() provider.Framing { return provider.SSE }
 
 // Decoder returns a decoder for one reply.

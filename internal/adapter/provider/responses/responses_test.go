@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 const (
@@ -30,10 +31,7 @@ func callPart() llm.Part {
 
 func encode(t *testing.T, a *API, parts ...llm.Part) string {
 	t.Helper()
-	b, err := a.Step([]llm.Message{{Role: llm.Assistant, Parts: parts}}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(a.Step([]llm.Message{{Role: llm.Assistant, Parts: parts}}, true))(t)
 	return string(b)
 }
 
@@ -43,11 +41,8 @@ func TestEncode(t *testing.T) {
 	d.Tuning = provider.Tuning{Reasons: true, Verbosity: "low", Context: "all_turns"}
 	a := New(d, nil)
 	head := llm.Head{Model: "gpt-5.5", System: "Be brief.", Effort: "low", Tools: []llm.ToolSpec{{Name: "read", Doc: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}}}
-	h, err := a.Head(head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step, err := a.Step([]llm.Message{
+	h := must.Get(a.Head(head))(t)
+	step := must.Get(a.Step([]llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.TextPart("Look")}},
 		{Role: llm.Assistant, Parts: []llm.Part{
 			reasoning(sealed),
@@ -60,10 +55,7 @@ func TestEncode(t *testing.T) {
 			{Kind: llm.Output, Result: &llm.Result{ID: "call_1", Name: "read", Text: "a picture", Images: []llm.Media{{Type: "image/png", Data: []byte{2}}}}},
 			llm.TextPart("Half is used."),
 		}},
-	}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, true))(t)
 	got := string(bytes.Join([][]byte{h, step, a.End(head, llm.Tail{MaxTokens: 100})}, nil))
 	_, rest, _ := strings.Cut(got, `"prompt_cache_key":"pawl-`)
 	got = strings.Replace(got, rest[:24], "KEY", 1)
@@ -84,10 +76,7 @@ func TestEncode(t *testing.T) {
 func TestNoReasoningOptions(t *testing.T) {
 	a := New(DialectFor("openai"), nil)
 	head := llm.Head{Model: "gpt-4o"}
-	h, err := a.Head(head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(a.Head(head))(t)
 	if got := string(h) + string(a.End(head, llm.Tail{})); strings.Contains(got, "encrypted") || strings.Contains(got, "effort") {
 		t.Error(got)
 	}

@@ -279,8 +279,7 @@ func refused(f *file, err error) error {
 		}
 		return fault.NewConfiguration(hint, "Google gave no token for %s: %s", f.Type, what)
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		p := fault.NewProvider("vertex", 0, "no answer from Google's token service", u.Err)
 		p.Hint = "check the network"
 		return p

@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -119,29 +120,16 @@ func (g *google) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func key(t *testing.T) string {
 	t.Helper()
-	k, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	raw := must.Get(x509.MarshalPKCS8PrivateKey(k))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
 }
 
 func write(t *testing.T, path string, v any) {
 	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(v))(t)
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, raw, 0o600))
 }
 
 // SPEC 17.7: a token is got from what Google's tools keep, and nothing of it is shown.
@@ -252,14 +240,11 @@ func ask(t *testing.T, net *google, env map[string]string) wiretest.Outcome {
 
 func modelOf(t *testing.T, net *google, env map[string]string) llm.Model {
 	t.Helper()
-	c, err := provider.New(provider.Config{
+	c := must.Get(provider.New(provider.Config{
 		API: vertex.New("claude-test", place, provider.Tuning{}), BaseURL: "https://model.invalid", Info: llm.Info{Provider: "vertex", Model: "claude-test"},
 		Auth: vertex.NewCredentials(vertex.Source{Env: func(k string) string { return env[k] }, HTTP: net, Now: func() time.Time { return time.Now() }}),
 		HTTP: &http.Client{Transport: net},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return c
 }
 

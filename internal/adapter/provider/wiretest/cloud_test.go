@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/bedrock"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/vertex"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 17.7: every recorded stream of Anthropic's is the same reply from Bedrock,
@@ -21,10 +22,7 @@ func TestReplayOnBedrock(t *testing.T) {
 		if c.API != anthropic.Name || c.Status != http.StatusOK {
 			continue
 		}
-		rec, err := c.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rec := must.Get(c.Load())(t)
 		stream, ok := OnBedrock(rec.Response.Body)
 		if !ok {
 			continue
@@ -34,10 +32,7 @@ func TestReplayOnBedrock(t *testing.T) {
 			t.Parallel()
 			rec.Response.Headers = map[string]string{"Content-Type": "application/vnd.amazon.eventstream"}
 			ask := func(body string, next func() int, end error) Outcome {
-				m, err := client(c, bedrock.New("anthropic."+c.Model, provider.Tuning{}), rec, &cuts{body, next, end})
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(client(c, bedrock.New("anthropic."+c.Model, provider.Tuning{}), rec, &cuts{body, next, end}))(t)
 				return Ask(t.Context(), m)
 			}
 			for _, p := range patterns() {
@@ -70,14 +65,8 @@ func TestReplayOnVertex(t *testing.T) {
 		}
 		t.Run(c.File, func(t *testing.T) {
 			t.Parallel()
-			rec, err := c.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := client(c, vertex.New(name, at, provider.Tuning{}), rec, &cuts{rec.Response.Body, func() int { return 100 }, io.EOF})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rec := must.Get(c.Load())(t)
+			m := must.Get(client(c, vertex.New(name, at, provider.Tuning{}), rec, &cuts{rec.Response.Body, func() int { return 100 }, io.EOF}))(t)
 			judge(t, c, Check(c, Ask(t.Context(), m)))
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 9.4, 10.4: a recorded session, driven step by step as a loop would,
@@ -37,10 +38,7 @@ func TestSessions(t *testing.T) {
 	// What was recorded is driven, and not passed over: a table that is read
 	// wrongly would leave nothing to fail. The project's own recordings hold one
 	// session of each kind; the others lie beside a checkout, not in it.
-	recorded, err := Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must.Get(Dir())(t)
 	for api, least := range map[string]int{
 		"anthropic-messages": 11, "google-generate-content": 13, "ollama-native": 1, "openai-chat-completions": 34, "openai-responses": 10,
 	} {
@@ -57,16 +55,10 @@ func drive(t *testing.T, chain []Case) {
 	server := Serve(t, chain...)
 	model := server.Client(t, chain[0])
 	codec := model.Codec()
-	head, err := codec.Head(llm.Head{Model: chain[0].Model, System: "You are a test."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(codec.Head(llm.Head{Model: chain[0].Model, System: "You are a test."}))(t)
 	body := head
 	add := func(ms ...llm.Message) {
-		step, err := codec.Step(ms, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		step := must.Get(codec.Step(ms, false))(t)
 		if len(step) > 0 && len(body) > len(head) {
 			body = append(body, ',')
 		}
@@ -109,13 +101,9 @@ func stored(t *testing.T, m llm.Message) llm.Message {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Encode(m))
 	var back llm.Message
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.Bytes(), &back))
 	return back
 }
 
@@ -125,18 +113,12 @@ func TestStored(t *testing.T) {
 	each(t, func(t *testing.T, c Case, rec *Recording) {
 		api, _ := c.Wire()
 		body := rec.Response.Body
-		m, err := client(c, api, rec, &cuts{body, func() int { return 4096 }, io.EOF})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(client(c, api, rec, &cuts{body, func() int { return 4096 }, io.EOF}))(t)
 		o := Ask(t.Context(), m)
 		if o.Reply == nil {
 			return
 		}
-		before, err := api.Step([]llm.Message{o.Reply.Message}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(api.Step([]llm.Message{o.Reply.Message}, false))(t)
 		after, err := api.Step([]llm.Message{stored(t, o.Reply.Message)}, false)
 		if err != nil || !bytes.Equal(before, after) {
 			t.Errorf("%v\nbefore %s\nafter  %s", err, before, after)
@@ -148,10 +130,7 @@ func TestStored(t *testing.T) {
 // what is expected must be found.
 func TestCheckFinds(t *testing.T) {
 	t.Parallel()
-	cases, err := Index("testdata/anthropic-messages")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := must.Get(Index("testdata/anthropic-messages"))(t)
 	c := cases[slices.IndexFunc(cases, func(c Case) bool { return c.File == "thinking-and-calls.1.json" })]
 	o := Ask(t.Context(), Serve(t, c).Client(t, c))
 	if found := Check(c, o); len(found) > 0 {

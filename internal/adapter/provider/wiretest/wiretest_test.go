@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,23 +23,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // recordings where they are present.
 func all(t *testing.T) []Case {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join("testdata", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorded, err := Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := must.Get(filepath.Glob(filepath.Join("testdata", "*")))(t)
+	recorded := must.Get(Dir())(t)
 	if recorded != "" {
 		dirs = append(dirs, recorded)
 	}
 	var out []Case
 	for _, dir := range dirs {
-		cases, err := Index(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cases := must.Get(Index(dir))(t)
 		out = append(out, cases...)
 	}
 	return out
@@ -54,10 +46,7 @@ func each(t *testing.T, f func(t *testing.T, c Case, rec *Recording)) {
 		}
 		t.Run(c.File, func(t *testing.T) {
 			t.Parallel()
-			rec, err := c.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rec := must.Get(c.Load())(t)
 			f(t, c, rec)
 		})
 	}
@@ -90,10 +79,7 @@ func TestReplaySplit(t *testing.T) {
 		for _, p := range patterns() {
 			body := rec.Response.Body
 			api, _ := c.Wire()
-			m, err := client(c, api, rec, &cuts{body, p.next(body), io.EOF})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(client(c, api, rec, &cuts{body, p.next(body), io.EOF}))(t)
 			judge(t, c, Check(c, Ask(t.Context(), m)))
 			if t.Failed() {
 				t.Fatalf("cut by %s", p.name)
@@ -109,10 +95,7 @@ func TestReplayCutShort(t *testing.T) {
 	each(t, func(t *testing.T, c Case, rec *Recording) {
 		api, _ := c.Wire()
 		ask := func(body string, end error) Outcome {
-			m, err := client(c, api, rec, &cuts{body, func() int { return 4096 }, end})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(client(c, api, rec, &cuts{body, func() int { return 4096 }, end}))(t)
 			return Ask(t.Context(), m)
 		}
 		body := rec.Response.Body

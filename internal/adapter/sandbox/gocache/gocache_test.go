@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func id(s string) []byte { h := sha256.Sum256([]byte(s)); return h[:] }
@@ -19,9 +21,7 @@ func talk(t *testing.T, persons, own string, qs ...any) []response {
 	t.Helper()
 	var in, out bytes.Buffer
 	for _, q := range qs {
-		if err := json.NewEncoder(&in).Encode(q); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewEncoder(&in).Encode(q))
 	}
 	if code := Serve(persons, own, &in, &out); code != 0 {
 		t.Fatalf("exit code %d", code)
@@ -108,19 +108,12 @@ func TestBroken(t *testing.T) {
 			key = id("text")
 		}
 		file := name(persons, key, c.kind)
-		old, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		old := must.Get(os.ReadFile(file))(t)
+		must.Write(t, file, c.text)
 		if as := talk(t, persons, own, request{ID: 1, Command: "get", ActionID: id("a")}); !as[1].Miss {
 			t.Errorf("%q: %+v", c.text, as[1])
 		}
-		if err := os.WriteFile(file, old, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, old, 0o600))
 	}
 	for _, key := range [][]byte{nil, []byte("../../x")} {
 		if as := talk(t, persons, own, request{ID: 1, Command: "get", ActionID: key}, request{ID: 2, Command: "put", ActionID: key, OutputID: id("x"), BodySize: 4}, body); !as[1].Miss || as[2].Err == "" {
@@ -144,8 +137,6 @@ func files(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b.String()
 }

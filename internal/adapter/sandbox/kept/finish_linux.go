@@ -47,7 +47,6 @@ func exists(path string) bool {
 	return unix.Lstat(path, &st) == nil
 }
 
-// Finish implements tool.Keeping.
 func (k *Set) Finish(logged map[string]bool) (tool.KeptSet, error) {
 	k.mu.Lock()
 	dir, moves, copied := k.dir, k.moves, k.copied
@@ -63,7 +62,6 @@ func (k *Set) Finish(logged map[string]bool) (tool.KeptSet, error) {
 	return k.s.finish(dir, moves, copied, logged)
 }
 
-// Recover implements tool.Keeper.
 func (s *Store) Recover(logged map[string]bool) []tool.KeptSet {
 	var out []tool.KeptSet
 	es, _ := os.ReadDir(s.dir) // most sessions have none

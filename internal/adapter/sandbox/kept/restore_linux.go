@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Blocked implements tool.Keeper.
 func (s *Store) Blocked(set, path string) string {
 	dir, m, err := s.read(set)
 	switch {

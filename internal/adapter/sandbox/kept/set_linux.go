@@ -42,7 +42,6 @@ func (s *Store) Begin() tool.Keeping {
 	return k
 }
 
-// KeepsRemoved implements process.Keep.
 func (k *Set) KeepsRemoved() {}
 
 // mostLeft is how many paths are noted: of more, nobody can tell who changed them.
@@ -60,7 +59,6 @@ func (k *Set) Note(path string, there bool) {
 	}
 }
 
-// Left implements tool.Keeping.
 func (k *Set) Left(path string) (there, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,7 +66,6 @@ func (k *Set) Left(path string) (there, known bool) {
 	return there, known
 }
 
-// Touched implements tool.Keeping.
 func (k *Set) Touched(dir, but string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

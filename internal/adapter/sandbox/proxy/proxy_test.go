@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -78,17 +79,11 @@ func start(t *testing.T, grants ...string) (*world, string) {
 		return target == "yes.test"
 	}}
 	for _, g := range grants {
-		grant, err := host.ParseGrant(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		grant := must.Get(host.ParseGrant(g))(t)
 		o.Grants = append(o.Grants, grant)
 	}
 	p := New(o)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = p.Serve(l) }()
 	t.Cleanup(func() { _ = p.Close() })
 	return w, l.Addr().String()
@@ -97,14 +92,9 @@ func start(t *testing.T, grants ...string) (*world, string) {
 // ask sends bytes and gives the status of the answers, n at most.
 func ask(t *testing.T, at, raw string, n int) (statuses []int, body string) {
 	t.Helper()
-	c, err := net.Dial("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", at))(t)
 	defer c.Close()
-	if _, err := io.WriteString(c, raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(io.WriteString(c, raw))
 	r := bufio.NewReader(c)
 	for range n {
 		resp, err := http.ReadResponse(r, nil)
@@ -249,15 +239,9 @@ func TestRefusedTunnelNamesTheHost(t *testing.T) {
 		"good.test:0":      `400 pawl: this is not a request to a proxy: "good.test:0" has no port`,
 	} {
 		_, at := start(t, granted...)
-		c, err := net.Dial("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", at))(t)
 		fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
-		resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: http.MethodConnect})
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.ReadResponse(bufio.NewReader(c), &http.Request{Method: http.MethodConnect}))(t)
 		if resp.Status != want {
 			t.Errorf("%s: %s", target, resp.Status)
 		}
@@ -304,14 +288,9 @@ func TestRebinding(t *testing.T) {
 func TestTunnel(t *testing.T) {
 	t.Parallel()
 	_, at := start(t, granted...)
-	c, err := net.Dial("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", at))(t)
 	defer c.Close()
-	if _, err := io.WriteString(c, "CONNECT good.test:80 HTTP/1.1\r\n\r\nGET /through HTTP/1.1\r\nHost: inner\r\nConnection: close\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(io.WriteString(c, "CONNECT good.test:80 HTTP/1.1\r\n\r\nGET /through HTTP/1.1\r\nHost: inner\r\nConnection: close\r\n\r\n"))
 	all, err := io.ReadAll(c)
 	if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK") || !strings.HasSuffix(string(all), "hello from inner") {
 		t.Errorf("%q %v", all, err)
@@ -322,10 +301,7 @@ func TestTunnel(t *testing.T) {
 // where it is asked to.
 func TestDialIsJudged(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	p := New(Options{})
 	if c, err := p.dialJudged(t.Context(), netip.MustParseAddrPort(l.Addr().String())); err == nil {

@@ -11,17 +11,9 @@ import (
 	"slices"
 	"testing"
 	"time"
-)
 
-func put(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/pawl-agent/pawl/internal/core/must"
+)
 
 // links are the links below a folder with what they say.
 func links(t *testing.T, dir string) []string {
@@ -34,9 +26,7 @@ func links(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -79,22 +69,22 @@ func TestFill(t *testing.T) {
 	_, otherAt := sums("other")
 	missing, _ := sums("missing")
 	for _, at := range []string{oneAt, twoAt, otherAt} {
-		put(t, filepath.Join(p.NPM, at), at)
+		must.Write(t, filepath.Join(p.NPM, at), at)
 	}
 	const index = "index.crates.io-6f17d22bba15001f"
 	for _, name := range []string{
 		"registry/index/" + index + "/config.json", "registry/index/" + index + "/.cache/se/rd/serde", "registry/index/" + index + "/.cache/ot/he/other",
 		"registry/cache/" + index + "/Serde-1.0.1.crate", "registry/cache/" + index + "/other-1.0.0.crate", "git/db/abc-1/HEAD", "credentials.toml", "config.toml",
 	} {
-		put(t, filepath.Join(p.Cargo, name), name)
+		must.Write(t, filepath.Join(p.Cargo, name), name)
 	}
-	put(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9/bin/gradle"), "x")
-	put(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.ok"), "")
-	put(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.lck"), "")
-	put(t, filepath.Join(p.Gradle, "gradle.properties"), "password=x")
+	must.Write(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9/bin/gradle"), "x")
+	must.Write(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.ok"), "")
+	must.Write(t, filepath.Join(p.Gradle, "wrapper/dists/gradle-9-bin/x1/gradle-9-bin.zip.lck"), "")
+	must.Write(t, filepath.Join(p.Gradle, "gradle.properties"), "password=x")
 
-	put(t, filepath.Join(root, "package-lock.json"), fmt.Sprintf(`{"packages": {"node_modules/one": {"integrity": %q}, "x": {"integrity": %q}, "y": {"integrity": "sha512-Li4vLi4vLi4vLi4vLi4vLi4vLi4v"}}}`, one, missing))
-	put(t, filepath.Join(root, "rust", "Cargo.lock"), cargoLock)
+	must.Write(t, filepath.Join(root, "package-lock.json"), fmt.Sprintf(`{"packages": {"node_modules/one": {"integrity": %q}, "x": {"integrity": %q}, "y": {"integrity": "sha512-Li4vLi4vLi4vLi4vLi4vLi4vLi4v"}}}`, one, missing))
+	must.Write(t, filepath.Join(root, "rust", "Cargo.lock"), cargoLock)
 	f := New(p, root)
 	f.Fill(own, root)
 	want := []string{
@@ -114,12 +104,10 @@ func TestFill(t *testing.T) {
 	}
 
 	// A lock file that changes, and one where a command runs, are read as well.
-	put(t, filepath.Join(root, "package-lock.json"), fmt.Sprintf(`{"packages": {"node_modules/two": {"integrity": %q}}}`, two))
-	if err := os.Chtimes(filepath.Join(root, "package-lock.json"), time.Time{}, time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(root, "package-lock.json"), fmt.Sprintf(`{"packages": {"node_modules/two": {"integrity": %q}}}`, two))
+	must.Do(t, os.Chtimes(filepath.Join(root, "package-lock.json"), time.Time{}, time.Unix(1, 0)))
 	other, _ := sums("other")
-	put(t, filepath.Join(root, "a", "b", "npm-shrinkwrap.json"), fmt.Sprintf(`{"integrity": %q}`, other))
+	must.Write(t, filepath.Join(root, "a", "b", "npm-shrinkwrap.json"), fmt.Sprintf(`{"integrity": %q}`, other))
 	f.Fill(own, filepath.Join(root, "a", "b"))
 	for _, at := range []string{twoAt, otherAt} {
 		if _, err := os.Stat(filepath.Join(own, "npm", at)); err != nil {
@@ -134,10 +122,10 @@ func TestFillYarnAndBun(t *testing.T) {
 	p := Persons{Yarn: filepath.Join(home, "yarn"), Bun: filepath.Join(home, "bun")}
 	const sum = "574c8138ce1d2b5861f0b44579dbadd60c6615b2"
 	for _, name := range []string{"yarn/v6/npm-ms-2.1.3-" + sum + "-integrity", "yarn/v6/npm-@a-b-1.0.0-" + sum, "yarn/v6/npm-other-1.0.0-" + sum, "bun/ms@2.1.3@@@1", "bun/@a/b@1.0.0@@npm.example.org@@@1", "bun/other@1.0.0@@@1", "secret"} {
-		put(t, filepath.Join(home, name, "package.json"), "{}")
+		must.Write(t, filepath.Join(home, name, "package.json"), "{}")
 	}
-	put(t, filepath.Join(root, "yarn.lock"), "# yarn lockfile v1\n\n\"@a/b@^1.0.0\":\n  version \"1.0.0\"\n  resolved \"https://r/b.tgz#"+sum+"\"\n\nms@2, ms@2.1.3:\n  version \"2.1.3\"\n  resolved \"https://r/ms.tgz#"+sum+"\"\n  integrity sha512-x\n\n../../x@1:\n  version \"1.0.0\"\n  resolved \"https://r/x.tgz#"+sum+"\"\n")
-	put(t, filepath.Join(root, "bun.lock"), `{"packages": {"ms": ["ms@2.1.3", "", {}, "sha512-x"], "@a/b": ["@a/b@1.0.0", "", {}, ""], "x": ["../../secret@1", ""], "y": ["*@1.0.0"], "z": ["@../secret@1.0.0"]}}`)
+	must.Write(t, filepath.Join(root, "yarn.lock"), "# yarn lockfile v1\n\n\"@a/b@^1.0.0\":\n  version \"1.0.0\"\n  resolved \"https://r/b.tgz#"+sum+"\"\n\nms@2, ms@2.1.3:\n  version \"2.1.3\"\n  resolved \"https://r/ms.tgz#"+sum+"\"\n  integrity sha512-x\n\n../../x@1:\n  version \"1.0.0\"\n  resolved \"https://r/x.tgz#"+sum+"\"\n")
+	must.Write(t, filepath.Join(root, "bun.lock"), `{"packages": {"ms": ["ms@2.1.3", "", {}, "sha512-x"], "@a/b": ["@a/b@1.0.0", "", {}, ""], "x": ["../../secret@1", ""], "y": ["*@1.0.0"], "z": ["@../secret@1.0.0"]}}`)
 	New(p, root).Fill(own, root)
 	want := []string{"bun/@a/b@1.0.0@@npm.example.org@@@1", "bun/ms@2.1.3@@@1", "xdg/yarn/v6/npm-@a-b-1.0.0-" + sum, "xdg/yarn/v6/npm-ms-2.1.3-" + sum + "-integrity"}
 	if got := links(t, own); !slices.Equal(got, want) {
@@ -153,10 +141,10 @@ func TestFillBerry(t *testing.T) {
 		"ms-npm-2.1.3-81ff3cfac1-10c0.zip", "ms-npm-2.1.3-81ff3cfac1-8.zip", "@a-b-npm-1.0.0-0123456789-10c0.zip", "built-npm-1.0.0-0123456789-10c0.zip",
 		"ms-npm-2.1.30-81ff3cfac1-10c0.zip", "other-npm-1.0.0-0123456789-10c0.zip", "ms-npm-2.1.3-beta-1-81ff3cfac1-10c0.zip",
 	} {
-		put(t, filepath.Join(home, "cache", name), "PK")
+		must.Write(t, filepath.Join(home, "cache", name), "PK")
 	}
-	put(t, filepath.Join(home, "secret.zip"), "PK")
-	put(t, filepath.Join(root, "yarn.lock"), `# This file is generated by running "yarn install"
+	must.Write(t, filepath.Join(home, "secret.zip"), "PK")
+	must.Write(t, filepath.Join(root, "yarn.lock"), `# This file is generated by running "yarn install"
 __metadata:
   version: 8
 
@@ -195,30 +183,22 @@ func TestFillStaysInside(t *testing.T) {
 	home, root, own, out := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
 	p := Persons{NPM: filepath.Join(home, "npm")}
 	one, oneAt := sums("one")
-	put(t, filepath.Join(p.NPM, oneAt), "theirs")
-	put(t, filepath.Join(root, "package-lock.json"), one)
-	if err := os.Symlink(out, filepath.Join(own, "npm")); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(p.NPM, oneAt), "theirs")
+	must.Write(t, filepath.Join(root, "package-lock.json"), one)
+	must.Do(t, os.Symlink(out, filepath.Join(own, "npm")))
 	New(p, root).Fill(own, root)
 	if es, err := os.ReadDir(out); err != nil || len(es) > 0 {
 		t.Errorf("it wrote outside: %v, %v", es, err)
 	}
-	if err := os.Remove(filepath.Join(own, "npm")); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(own, "npm", oneAt), "mine")
+	must.Do(t, os.Remove(filepath.Join(own, "npm")))
+	must.Write(t, filepath.Join(own, "npm", oneAt), "mine")
 	New(p, root).Fill(own, root)
 	if b, err := os.ReadFile(filepath.Join(own, "npm", oneAt)); err != nil || string(b) != "mine" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if err := os.Remove(filepath.Join(root, "package-lock.json")); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(out, "lock"), one)
-	if err := os.Symlink(filepath.Join(out, "lock"), filepath.Join(root, "package-lock.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, "package-lock.json")))
+	must.Write(t, filepath.Join(out, "lock"), one)
+	must.Do(t, os.Symlink(filepath.Join(out, "lock"), filepath.Join(root, "package-lock.json")))
 	fresh := t.TempDir()
 	New(p, root).Fill(fresh, root)
 	if got := links(t, fresh); len(got) > 0 {

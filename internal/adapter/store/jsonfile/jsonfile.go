@@ -67,7 +67,6 @@ func (s *Store) path(key string) string {
 	return filepath.Join(s.dir, before+kv.Escape(key)+after)
 }
 
-// Load implements kv.Store.
 func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return kv.Entry{}, err
@@ -94,7 +93,6 @@ func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version,
 	return s.write(ctx, key, value, func() error { return nil })
 }
 
-// Swap implements kv.Store.
 func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
 	return s.write(ctx, key, value, func() error {
 		now, err := s.Load(ctx, key)
@@ -157,7 +155,6 @@ func (s *Store) next() (string, error) {
 	return v, atomicfile.WriteOn(s.disk, path, []byte(v+"\n"), 0o600)
 }
 
-// Delete implements kv.Store.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := kv.Check(key, nil); err != nil {
 		return err
@@ -173,7 +170,6 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Exists implements kv.Store.
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return false, err

@@ -12,13 +12,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/kv"
 	"github.com/pawl-agent/pawl/internal/core/kv/kvtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func at(t testing.TB, dir string) kv.Store {
-	s, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir))(t)
 	return s
 }
 
@@ -117,15 +115,9 @@ func TestFailingDisk(t *testing.T) {
 		for _, step := range []string{"create", "write", "short", "chmod", "sync", "close", "rename"} {
 			for _, dead := range []bool{false, true} {
 				dir, ctx := t.TempDir(), t.Context()
-				was, err := at(t, dir).Save(ctx, "k", []byte("old"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				was := must.Get(at(t, dir).Save(ctx, "k", []byte("old")))(t)
 				disk := &bad{Disk: atomicfile.OS{}, step: step, name: name, dead: dead, err: syscall.ENOSPC}
-				s, err := open(dir, disk)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(open(dir, disk))(t)
 				if _, err := s.Swap(ctx, "k", was, []byte("new, and longer")); !errors.Is(err, syscall.ENOSPC) || !disk.hit {
 					t.Errorf("%s of %s: %v", step, name, err)
 				}
@@ -147,13 +139,8 @@ func TestFailingDisk(t *testing.T) {
 			}
 		}
 	}
-	s, err := open(t.TempDir(), &bad{Disk: atomicfile.OS{}, step: "remove", err: syscall.EIO})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Save(t.Context(), "k", nil); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(open(t.TempDir(), &bad{Disk: atomicfile.OS{}, step: "remove", err: syscall.EIO}))(t)
+	must.Done(t)(s.Save(t.Context(), "k", nil))
 	if err := s.Delete(t.Context(), "k"); !errors.Is(err, syscall.EIO) {
 		t.Errorf("delete: %v", err)
 	}
@@ -165,9 +152,7 @@ func TestDamaged(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	s := at(t, dir)
 	for _, text := range []string{"", "{", `{"version":"1","text":"half`, "null", `{"text":"no version"}`, "\x00\x00\x00"} {
-		if err := os.WriteFile(filepath.Join(dir, "_k.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, "_k.json"), text)
 		if _, err := s.Load(ctx, "k"); !errors.Is(err, kv.ErrDamaged) || !strings.Contains(err.Error(), "_k.json") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -175,9 +160,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("swap over %q: %v", text, err)
 		}
 	}
-	if _, err := s.Save(ctx, "k", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(s.Save(ctx, "k", []byte("x")))
 	if e, err := s.Load(ctx, "k"); err != nil || string(e.Value) != "x" {
 		t.Errorf("%q, %v", e.Value, err)
 	}

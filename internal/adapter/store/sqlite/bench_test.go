@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // written is what this process had the kernel write so far, in bytes: the
@@ -59,15 +60,11 @@ func BenchmarkAppend(b *testing.B) {
 			}
 			n := int64(0)
 			for ; n < c.length; n += 1000 {
-				if _, err := s.Append(ctx, "s", n, ds...); err != nil {
-					b.Fatal(err)
-				}
+				must.Done(b)(s.Append(ctx, "s", n, ds...))
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Append(ctx, "s", n, ds[0]); err != nil {
-					b.Fatal(err)
-				}
+				must.Done(b)(s.Append(ctx, "s", n, ds[0]))
 				n++
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
@@ -83,10 +80,7 @@ func session(tb testing.TB, s *Store, calls int) {
 	var at int64
 	add := func(ds ...event.Draft) {
 		tb.Helper()
-		es, err := s.Append(ctx, "s", at, ds...)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		es := must.Get(s.Append(ctx, "s", at, ds...))(tb)
 		at = es[len(es)-1].Seq
 	}
 	head := llm.Head{Model: "m", System: strings.Repeat("You are an agent that does one thing well. ", 100)}
@@ -115,15 +109,10 @@ func BenchmarkSession(b *testing.B) {
 	for b.Loop() {
 		path := filepath.Join(b.TempDir(), "log.db")
 		calls0, disk0 := written()
-		s, err := Open(context.Background(), path, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(Open(context.Background(), path, Options{}))(b)
 		session(b, s, 1000)
 		open := size(path, path+"-wal", path+"-shm")
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.Close())
 		calls1, disk1 := written()
 		b.ReportMetric(float64(calls1-calls0)/1e6, "MB-written")
 		b.ReportMetric(float64(disk1-disk0)/1e6, "MB-to-disk")
@@ -144,22 +133,15 @@ func BenchmarkOpen(b *testing.B) {
 			if !fresh {
 				keep = openAt(b, path, Options{})
 			}
-			if _, err := keep.Append(ctx, "before", 0, note(100)); err != nil {
-				b.Fatal(err)
-			}
+			must.Done(b)(keep.Append(ctx, "before", 0, note(100)))
 			i := 0
 			for b.Loop() {
 				i++
 				if fresh {
 					path = filepath.Join(b.TempDir(), fmt.Sprint(i), "log.db")
 				}
-				s, err := Open(ctx, path, Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := s.Append(ctx, fmt.Sprint("s", i), 0, first, note(100)); err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(Open(ctx, path, Options{}))(b)
+				must.Done(b)(s.Append(ctx, fmt.Sprint("s", i), 0, first, note(100)))
 				b.StopTimer()
 				s.Close()
 				b.StartTimer()
@@ -177,15 +159,11 @@ func BenchmarkRead(b *testing.B) {
 		ds[i] = note(260)
 	}
 	for n := int64(0); n < 100_000; n += 1000 {
-		if _, err := s.Append(ctx, "s", n, ds...); err != nil {
-			b.Fatal(err)
-		}
+		must.Done(b)(s.Append(ctx, "s", n, ds...))
 	}
 	for b.Loop() {
 		for _, err := range s.Read(ctx, "s", 0) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 		}
 	}
 }
@@ -196,9 +174,7 @@ func BenchmarkPut(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		if _, err := s.Put(context.Background(), []byte(strings.Repeat(fmt.Sprintf("line %d of a file\n", i), 1000))); err != nil {
-			b.Fatal(err)
-		}
+		must.Done(b)(s.Put(context.Background(), []byte(strings.Repeat(fmt.Sprintf("line %d of a file\n", i), 1000))))
 	}
 }
 
@@ -214,17 +190,12 @@ func BenchmarkLargeBlob(b *testing.B) {
 			for i := range data {
 				data[i] = byte(rnd.Uint32())
 			}
-			var err error
-			if hash, err = s.Put(ctx, data); err != nil {
-				b.Fatal(err)
-			}
+			hash = must.Get(s.Put(ctx, data))(b)
 		}
 	})
 	b.Run("get", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Get(ctx, hash); err != nil {
-				b.Fatal(err)
-			}
+			must.Done(b)(s.Get(ctx, hash))
 		}
 	})
 }

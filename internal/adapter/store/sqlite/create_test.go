@@ -10,14 +10,12 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 10.4: a new log has the schema of the source.
 func TestImage(t *testing.T) {
-	made, err := newImage(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(newImage(context.Background()))(t)
 	golden.File(t, "schema/empty.db", string(made))
 }
 
@@ -43,20 +41,13 @@ func TestReady(t *testing.T) {
 			}
 			for id := range 2 { // the second opens what the first has closed
 				before := syncs()
-				s, err := open(t.Context(), path, Options{Durability: c.durability, Ready: c.ready}, d.name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(open(t.Context(), path, Options{Durability: c.durability, Ready: c.ready}, d.name))(t)
 				opened := syncs()
-				if _, err := s.Append(t.Context(), strconv.Itoa(id), 0, event.Draft{Body: event.Opened{Dir: "/w"}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(s.Append(t.Context(), strconv.Itoa(id), 0, event.Draft{Body: event.Opened{Dir: "/w"}}))
 				if open, more := opened-before, syncs()-opened; open != c.open || more != c.more {
 					t.Errorf("%d syncs at opening and %d at the first append, want %d and %d", open, more, c.open, c.more)
 				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Close())
 			}
 		})
 	}

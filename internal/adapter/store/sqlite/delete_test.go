@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -46,17 +47,12 @@ func large(t *testing.T, s *Store, id string, events int) {
 	for i := range events {
 		d := note(600)
 		if i%100 == 0 {
-			hash, err := s.Put(t.Context(), []byte(fmt.Sprint(id, i, strings.Repeat("content", 300))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			hash := must.Get(s.Put(t.Context(), []byte(fmt.Sprint(id, i, strings.Repeat("content", 300)))))(t)
 			d = event.Draft{Body: event.FileChanged{Path: "a", After: tool.Hash(hash), Kept: true}}
 		}
 		ds = append(ds, d)
 	}
-	if _, err := s.Append(t.Context(), id, 0, ds...); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(s.Append(t.Context(), id, 0, ds...))
 }
 
 // SPEC 19.3: a session is deleted, and its space given back, in short
@@ -67,24 +63,13 @@ func TestDeletionBlocksNobody(t *testing.T) {
 	large(t, s, "s", 6000)
 	before := size(path, path+"-wal")
 
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), appendEnv+"="+path)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	answers := bufio.NewScanner(out)
 	steps, largest := 0, int64(0)
 	was := count(t, s)
@@ -96,22 +81,16 @@ func TestDeletionBlocksNobody(t *testing.T) {
 			t.Errorf("step %d: %v, the other process says %q", steps, err, answers.Text())
 		}
 	}
-	if err := s.Delete(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(t.Context(), "s"))
 	s.stepped = nil
-	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(in.Close(), cmd.Wait()))
 	if steps < 6000/stepRows+3 || largest > stepRows {
 		t.Errorf("%d steps, the largest of %d events", steps, largest)
 	}
 	if got := strings.Count(texts(t, s, "other"), "meanwhile"); got != steps {
 		t.Errorf("%d of %d events of the other process are there", got, steps)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if after := size(path, path+"-wal"); after > before/4 {
 		t.Errorf("the log had %d bytes and has %d", before, after)
 	}
@@ -127,9 +106,7 @@ func count(t *testing.T, s *Store) (n int64) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return n
 }
 
@@ -161,9 +138,7 @@ func TestDeletionCutShort(t *testing.T) {
 		if _, err := s.Append(t.Context(), "s", 1300, note(5)); err == nil {
 			t.Fatalf("cut at step %d: it goes on", at)
 		}
-		if err := s.Delete(t.Context(), "next"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Delete(t.Context(), "next"))
 		if n := count(t, s); n != 0 {
 			t.Fatalf("cut at step %d: %d events are left", at, n)
 		}
@@ -174,9 +149,7 @@ func TestDeletionCutShort(t *testing.T) {
 			t.Fatalf("cut at step %d: kept is %q", at, got)
 		}
 		told(t, s, "s", 0, "a") // the id is free again
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		if err == nil { // it was done before
 			if at < 5 {
 				t.Errorf("it took %d steps", steps)
@@ -191,18 +164,12 @@ func TestDeletionCutShort(t *testing.T) {
 func TestSpaceOfOldLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
-	if err := s.w.script(t.Context(), "PRAGMA auto_vacuum=0; VACUUM; "+older); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.w.script(t.Context(), "PRAGMA auto_vacuum=0; VACUUM; "+older))
+	must.Do(t, s.Close())
 	s = openAt(t, path, Options{})
 	large(t, s, "s", 6000)
 	told(t, s, "keep", 0, "a")
-	if err := s.Delete(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(t.Context(), "s"))
 	row, err := s.w.one(t.Context(), "PRAGMA auto_vacuum")
 	if err != nil || integer(row[0]) != incremental {
 		t.Errorf("auto_vacuum is %v, %v", row, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // clear checks that an error is one clear sentence with what to do.
@@ -45,9 +46,7 @@ func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, p, content)
 		return p
 	}
 	plainFile := file("plain", "x")
@@ -71,17 +70,10 @@ func TestOpenRefuses(t *testing.T) {
 	other := filepath.Join(dir, "other.db")
 	make2 := func(sql string) {
 		t.Helper()
-		if err := os.WriteFile(other, image, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c, err := dial(other, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(other, image, 0o600))
+		c := must.Get(dial(other, ""))(t)
 		defer c.close()
-		if err := c.script(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.script(ctx, sql))
 	}
 	make2("PRAGMA application_id=7")
 	_, err = Open(ctx, other, Options{})
@@ -105,9 +97,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if os.Geteuid() != 0 { // nothing is forbidden to root
 		closed := filepath.Join(dir, "closed")
-		if err := os.Mkdir(closed, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(closed, 0o500))
 		_, err = Open(ctx, filepath.Join(closed, "log.db"), Options{})
 		clear(t, err, fault.Configuration, nil, closed, "write permission")
 	}
@@ -117,9 +107,7 @@ func TestOpenRefuses(t *testing.T) {
 // no log yet.
 func TestEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o644))
 	s := openAt(t, path, Options{})
 	add(t, s, "s", 0, noted("a"))
 	if i, err := os.Stat(path); err != nil || i.Mode().Perm()&0o077 != 0 {
@@ -137,18 +125,11 @@ func TestDamaged(t *testing.T) {
 			add(t, s, id, i, noted(id+" "+strings.Repeat("x", 300)))
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
+	data := must.Get(os.ReadFile(path))(t)
 	at := bytes.LastIndex(data, []byte("hit xxx")) &^ (pageSize - 1)
 	copy(data[at:at+pageSize], bytes.Repeat([]byte{0xfe}, pageSize))
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 
 	s = openAt(t, path, Options{})
 	for _, id := range []string{"before", "after"} {
@@ -190,9 +171,7 @@ func TestDamagedRows(t *testing.T) {
 	add(t, s, "json", 0, noted("a"), noted("b"))
 	add(t, s, "how", 0, noted("a"))
 	hash, err := s.Put(ctx, []byte("content"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := s.w.script(ctx, `DROP TRIGGER events_never_go; DROP TRIGGER events_never_change;
 DELETE FROM events WHERE id = (1 << 32) | 2; UPDATE events SET body = substr(body, 1, 20) WHERE id = (2 << 32) | 2;
 UPDATE events SET body = '{"why":' WHERE id = (3 << 32) | 2; UPDATE events SET packed = 9 WHERE id = (4 << 32) | 1;
@@ -223,9 +202,7 @@ func TestFullDisk(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "log.db")
 		d := newDisk(t)
 		s, err := open(ctx, path, Options{Durability: durability}, d.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer s.Close()
 		add(t, s, "s", 0, noted("a"), noted("b"))
 		left := 0
@@ -269,9 +246,7 @@ func TestBrokenDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	d := newDisk(t)
 	s, err := open(ctx, path, Options{Durability: "full"}, d.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	add(t, s, "s", 0, noted("a"))
 	for kind, rc := range map[opKind]int32{opSync: sqlite3.SQLITE_IOERR_FSYNC, opWrite: sqlite3.SQLITE_IOERR_WRITE} {
@@ -297,9 +272,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	d := newDisk(t)
 	s, err := open(ctx, path, Options{}, d.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	add(t, s, "s", 0, noted("a"))
 	d.setFail(func(kind opKind, _ string) int32 {
@@ -320,13 +293,9 @@ func TestLocked(t *testing.T) {
 	s := openAt(t, path, Options{Wait: time.Millisecond})
 	add(t, s, "s", 0, noted("a"))
 	c, err := dial(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.close()
-	if err := c.script(ctx, "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.script(ctx, "BEGIN IMMEDIATE"))
 	_, err = s.Append(ctx, "s", 1, noted("b"))
 	clear(t, err, fault.Internal, store.ErrLocked, path, "locked")
 	if !fault.Retryable(err) {
@@ -344,9 +313,7 @@ func TestLocked(t *testing.T) {
 		t.Errorf("a cancelled wait: %v", err)
 	}
 	go func() { _, err := patient.Append(ctx, "s", 1, noted("b")); done <- err }()
-	if err := c.script(ctx, "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.script(ctx, "COMMIT"))
 	if err := <-done; err != nil {
 		t.Errorf("the lock is gone: %v", err)
 	}
@@ -360,9 +327,7 @@ func TestLocked(t *testing.T) {
 func TestEmptyFileManyAtOnce(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "log.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {

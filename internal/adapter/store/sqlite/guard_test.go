@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -21,9 +22,7 @@ func texts(t *testing.T, s event.Store, id string) string {
 	t.Helper()
 	var out []string
 	for e, err := range s.Read(context.Background(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out = append(out, e.Body.(event.Noted).Text)
 	}
 	return strings.Join(out, " ")
@@ -33,9 +32,7 @@ func noted(text string) event.Draft { return event.Draft{Body: event.Noted{Text:
 
 func add(t *testing.T, s event.Store, id string, after int64, ds ...event.Draft) {
 	t.Helper()
-	if _, err := s.Append(context.Background(), id, after, ds...); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(s.Append(context.Background(), id, after, ds...))
 }
 
 // Issue 2, point 5: append-only is enforced by the file itself, also against
@@ -46,10 +43,7 @@ func TestTriggers(t *testing.T) {
 	s := openAt(t, path, Options{})
 	add(t, s, "s", 0, noted("a"), noted("b"), noted("c"))
 	add(t, s, "t", 0, noted("x"))
-	c, err := dial(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dial(path, ""))(t)
 	defer c.close()
 	const values = "(id, cause, time, kind, version, packed, body) VALUES "
 	for _, sql := range []string{
@@ -75,9 +69,7 @@ func TestTriggers(t *testing.T) {
 		t.Errorf("left: %q", got)
 	}
 	// Delete of a whole session is the one way out, and for that session only.
-	if err := s.Delete(ctx, "t"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(ctx, "t"))
 	if err := c.script(ctx, "DELETE FROM events"); err == nil {
 		t.Error("the way out stays open")
 	}
@@ -92,9 +84,7 @@ func TestModes(t *testing.T) {
 	path := filepath.Join(dir, "log.db")
 	s := openAt(t, path, Options{})
 	add(t, s, "s", 0, noted("a"))
-	if _, err := s.Sessions(context.Background(), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(s.Sessions(context.Background(), ""))
 	seen := 0
 	err := filepath.WalkDir(filepath.Dir(dir), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -191,17 +181,12 @@ func TestDeletedIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
 	const small, large = "SECRET-IN-A-SMALL-EVENT", "SECRET-IN-A-LARGE-ONE"
-	hash, err := s.Put(context.Background(), []byte("SECRET-IN-A-FILE"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Get(s.Put(context.Background(), []byte("SECRET-IN-A-FILE")))(t)
 	for i := range int64(50) {
 		add(t, s, "keep", i, noted("kept"))
 		add(t, s, "s", 3*i, noted(small), event.Draft{Body: event.FileChanged{Path: "a", After: tool.Hash(hash)}}, noted(strings.Repeat(large, 3)))
 	}
-	if err := s.Delete(context.Background(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(context.Background(), "s"))
 	for _, f := range []string{path, path + "-wal"} {
 		data, err := os.ReadFile(f)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -229,9 +214,7 @@ func TestSpaceComesBack(t *testing.T) {
 	for n := int64(0); n < 10_000; n += 500 {
 		add(t, s, "s", n, ds...)
 	}
-	if err := s.Delete(ctx, "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(ctx, "s"))
 	if n := size(path, path+"-wal"); n > 1<<20 {
 		t.Errorf("the log is still %d bytes", n)
 	}
@@ -247,18 +230,11 @@ func TestPutSurvivesDeletion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	one, two := openAt(t, path, Options{}), openAt(t, path, Options{})
 	content := []byte(strings.Repeat("content ", 1000))
-	hash, err := one.Put(ctx, content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Get(one.Put(ctx, content))(t)
 	names := event.Draft{Body: event.FileChanged{Path: "a", After: tool.Hash(hash)}}
 	add(t, one, "gone", 0, names)
-	if _, err := two.Put(ctx, content); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Delete(ctx, "gone"); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(two.Put(ctx, content))
+	must.Do(t, one.Delete(ctx, "gone"))
 	add(t, two, "s", 0, names)
 	if got, err := one.Get(ctx, hash); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -272,9 +248,7 @@ func TestReaderHoldsNothing(t *testing.T) {
 	s := openAt(t, path, Options{})
 	add(t, s, "s", 0, noted("a"), noted("b"))
 	for _, err := range s.Read(context.Background(), "s", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range int64(3000) {
 			add(t, s, "long", i, note(900))
 		}

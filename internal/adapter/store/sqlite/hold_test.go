@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // holdEnv makes the test binary a process that takes a session and keeps it.
@@ -39,18 +40,13 @@ func TestHold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	since := time.Unix(1_700_000_000, 0)
 	open := func() *Store {
-		s, err := Open(t.Context(), path, Options{Now: func() time.Time { return since }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.Context(), path, Options{Now: func() time.Time { return since }}))(t)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
 	a, b := open(), open()
 	release, err := a.Hold("s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range 3 { // asking does not give it away
 		_, err = b.Hold("s")
 		held := (*event.HeldError)(nil)
@@ -62,15 +58,10 @@ func TestHold(t *testing.T) {
 		}
 	}
 	other, err := b.Hold("../x/ y\x00") // an id that cannot be a file name
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	release()
 	release()
-	again, err := b.Hold("s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(b.Hold("s"))(t)
 	again()
 	other()
 	if _, err := os.Stat(path + ".held"); !os.IsNotExist(err) {
@@ -81,19 +72,12 @@ func TestHold(t *testing.T) {
 // SPEC 3.4: a lock that cannot be made is said, and not tried for ever.
 func TestHoldOfALink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
-	s, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), path, Options{}))(t)
 	defer s.Close()
 	sum := sha256.Sum256([]byte("s"))
-	if err := os.Mkdir(path+".held", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(path+".held", 0o700))
 	lock := filepath.Join(path+".held", hex.EncodeToString(sum[:16]))
-	if err := os.Symlink("no/such/folder", lock); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("no/such/folder", lock))
 	if _, err := s.Hold("s"); err == nil || !strings.Contains(err.Error(), "is it a link") {
 		t.Error(err)
 	}
@@ -102,29 +86,15 @@ func TestHoldOfALink(t *testing.T) {
 // SPEC 10.4: a session whose process was killed is free at once.
 func TestHoldOfADeadProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
+	s := must.Get(Open(t.Context(), path, Options{}))(t)
 	defer s.Close()
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), holdEnv+"="+path)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
 	defer in.Close()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	if n, err := out.Read(make([]byte, 8)); n != 5 {
 		t.Fatal(n, err)
 	}
@@ -132,13 +102,8 @@ func TestHoldOfADeadProcess(t *testing.T) {
 	if _, err := s.Hold("s"); !errors.As(err, &held) || held.PID != cmd.Process.Pid {
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	release, err := s.Hold("s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must.Get(s.Hold("s"))(t)
 	release()
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -91,10 +92,7 @@ func TestKill(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 2))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	path := filepath.Join(t.TempDir(), "log.db")
 	const kills = 50
 	checked := int64(0)
@@ -142,9 +140,7 @@ func TestKill(t *testing.T) {
 		}
 		checked = last
 		if kill%2 == 0 { // half of the time the next writer meets the WAL as it was left
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 		} else {
 			t.Cleanup(func() { s.Close() })
 		}
@@ -159,13 +155,8 @@ func run(t *testing.T, self, path string, lines int) int64 {
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	acked := int64(0)
 	in := bufio.NewReader(out)
 	for n := 0; ; n++ {
@@ -177,9 +168,7 @@ func run(t *testing.T, self, path string, lines int) int64 {
 			t.Fatalf("the writer printed %q", line)
 		}
 		if n == lines {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmd.Process.Kill())
 		}
 	}
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() == 1 {

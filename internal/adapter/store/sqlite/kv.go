@@ -176,7 +176,6 @@ func (s *KV) one(ctx context.Context, query string, args ...driver.Value) (row [
 	return row, err
 }
 
-// Load implements kv.Store.
 func (s *KV) Load(ctx context.Context, key string) (kv.Entry, error) {
 	if err := kv.Check(key, nil); err != nil {
 		return kv.Entry{}, err
@@ -193,12 +192,10 @@ func (s *KV) Load(ctx context.Context, key string) (kv.Entry, error) {
 
 func version64(v driver.Value) kv.Version { return kv.Version(strconv.FormatInt(integer(v), 10)) }
 
-// Save implements kv.Store.
 func (s *KV) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
 	return s.put(ctx, key, value, nil)
 }
 
-// Swap implements kv.Store.
 func (s *KV) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
 	return s.put(ctx, key, value, &was)
 }
@@ -239,7 +236,6 @@ func (s *KV) put(ctx context.Context, key string, value []byte, was *kv.Version)
 	return now, nil
 }
 
-// Delete implements kv.Store.
 func (s *KV) Delete(ctx context.Context, key string) error {
 	if err := kv.Check(key, nil); err != nil {
 		return err
@@ -250,7 +246,6 @@ func (s *KV) Delete(ctx context.Context, key string) error {
 	}))
 }
 
-// Exists implements kv.Store.
 func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
 	if err := kv.Check(key, nil); err != nil {
 		return false, err
@@ -259,7 +254,6 @@ func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
 	return row != nil, s.explain("read an entry of", err)
 }
 
-// List implements kv.Store.
 func (s *KV) List(ctx context.Context, prefix string) (keys []string, err error) {
 	release, err := s.take(ctx)
 	if err != nil {

@@ -11,14 +11,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/kv"
 	"github.com/pawl-agent/pawl/internal/core/kv/kvtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 func kvAt(t testing.TB, dir string) kv.Store {
 	t.Helper()
-	s, err := OpenKV(t.Context(), filepath.Join(dir, "values.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenKV(t.Context(), filepath.Join(dir, "values.db")))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -38,15 +36,9 @@ func TestKVKilled(t *testing.T) { kvtest.Killed(t, kvAt) }
 func TestKVFullDisk(t *testing.T) {
 	d := newDisk(t)
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "values.db")
-	s, err := openKV(ctx, path, d.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openKV(ctx, path, d.name))(t)
 	defer s.Close()
-	was, err := s.Save(ctx, "k", []byte("old"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(s.Save(ctx, "k", []byte("old")))(t)
 	d.setFail(func(kind opKind, _ string) int32 {
 		if kind == opWrite {
 			return sqlite3.SQLITE_FULL
@@ -68,24 +60,14 @@ func TestKVFullDisk(t *testing.T) {
 // The log and the values never take one for the other.
 func TestKVOfOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
-	l, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(t.Context(), path, Options{}))(t)
+	must.Do(t, l.Close())
 	if _, err := OpenKV(t.Context(), path); err == nil || !strings.Contains(err.Error(), "not one with values") {
 		t.Errorf("the log was taken: %v", err)
 	}
 	path = filepath.Join(t.TempDir(), "values.db")
-	s, err := OpenKV(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenKV(t.Context(), path))(t)
+	must.Do(t, s.Close())
 	if _, err := Open(t.Context(), path, Options{}); err == nil {
 		t.Error("the values were taken for a log")
 	}

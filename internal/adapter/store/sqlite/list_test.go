@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 19.3: what a start, --continue and a list ask of the log costs no more
@@ -16,9 +17,7 @@ import (
 func TestSessionsAreFoundInAnIndex(t *testing.T) {
 	s := fresh(t)
 	for i := range 300 {
-		if _, err := s.Append(t.Context(), fmt.Sprint("s", i), 0, event.Draft{Body: event.Opened{Dir: fmt.Sprint("/w", i%3)}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(s.Append(t.Context(), fmt.Sprint("s", i), 0, event.Draft{Body: event.Opened{Dir: fmt.Sprint("/w", i%3)}}))
 	}
 	for _, q := range []struct {
 		name, sql string
@@ -55,20 +54,13 @@ ALTER TABLE sessions DROP COLUMN minute`
 func TestIndexOfOldLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	open := func() *Store {
-		s, err := Open(t.Context(), path, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(t.Context(), path, Options{}))(t)
 		return s
 	}
 	s := open()
 	told(t, s, "s", 0, "a")
-	if err := s.w.script(t.Context(), older); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.w.script(t.Context(), older))
+	must.Do(t, s.Close())
 	s = open()
 	defer s.Close()
 	if _, _, _, indexed, err := s.marks(t.Context()); err != nil || !indexed {
@@ -90,9 +82,7 @@ func newestOf(t *testing.T, s *Store) string {
 	t.Helper()
 	var ids []string
 	for r, err := range s.Newest(context.Background(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ids = append(ids, r.ID)
 	}
 	return strings.Join(ids, " ")

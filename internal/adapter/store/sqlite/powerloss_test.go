@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -111,14 +112,9 @@ type history struct {
 // batches, contents, a fork, a deletion, checkpoints every few pages.
 func write(t *testing.T, d *disk, path, durability string, rnd *rand.Rand) history {
 	ctx := context.Background()
-	s, err := open(ctx, path, Options{Durability: durability}, d.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(open(ctx, path, Options{Durability: durability}, d.name))(t)
 	defer s.Close()
-	if err := s.w.script(ctx, "PRAGMA wal_autocheckpoint=25"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.w.script(ctx, "PRAGMA wal_autocheckpoint=25"))
 	h := history{blobs: map[string]string{}}
 	word := func(n int) string {
 		var b strings.Builder
@@ -133,10 +129,7 @@ func write(t *testing.T, d *disk, path, durability string, rnd *rand.Rand) histo
 			switch rnd.IntN(6) {
 			case 0:
 				content := word(1 + rnd.IntN(6000))
-				hash, err := s.Put(ctx, []byte(content))
-				if err != nil {
-					t.Fatal(err)
-				}
+				hash := must.Get(s.Put(ctx, []byte(content)))(t)
 				h.blobs[hash] = content
 				ds = append(ds, event.Draft{Body: event.FileChanged{Tool: "write", Does: tool.Edit, Whole: true, Path: "a", After: tool.Hash(hash), Kept: true}})
 			case 1:
@@ -145,22 +138,13 @@ func write(t *testing.T, d *disk, path, durability string, rnd *rand.Rand) histo
 				ds = append(ds, event.Draft{Body: event.Noted{Text: word(rnd.IntN(300))}})
 			}
 		}
-		es, err := s.Append(ctx, "s", int64(len(h.events)), ds...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		es := must.Get(s.Append(ctx, "s", int64(len(h.events)), ds...))(t)
 		h.events = append(h.events, es...)
 		d.mark(int64(len(h.events)))
 		if i%15 == 5 { // others come and go
-			if _, err := s.Append(ctx, "gone", 0, event.Draft{Body: event.Noted{Text: word(5000)}}); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Fork(ctx, event.Origin{Session: "s", At: 3}, fmt.Sprint("fork", i)); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Delete(ctx, "gone"); err != nil {
-				t.Fatal(err)
-			}
+			must.Done(t)(s.Append(ctx, "gone", 0, event.Draft{Body: event.Noted{Text: word(5000)}}))
+			must.Do(t, s.Fork(ctx, event.Origin{Session: "s", At: 3}, fmt.Sprint("fork", i)))
+			must.Do(t, s.Delete(ctx, "gone"))
 		}
 	}
 	return h
@@ -177,10 +161,7 @@ func TestPowerLoss(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			path := filepath.Join(t.TempDir(), "log.db")
 			openAt(t, path, Options{}).Close() // made, and synced, by the code that makes it
-			image, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			image := must.Get(os.ReadFile(path))(t)
 			d := newDisk(t)
 			h := write(t, d, path, durability, rnd)
 			writes, syncs := 0, 0
@@ -230,18 +211,14 @@ func reopen(t *testing.T, files map[string][]byte, h history, rnd *rand.Rand) in
 	ctx := context.Background()
 	dir := t.TempDir()
 	for f := range maps.Keys(files) {
-		if err := os.WriteFile(filepath.Join(dir, f), files[f], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, f), files[f], 0o600))
 	}
 	if rnd.IntN(2) == 0 { // the shared memory is anything
 		junk := make([]byte, 32<<10)
 		for i := range junk {
 			junk[i] = byte(rnd.Uint32())
 		}
-		if err := os.WriteFile(filepath.Join(dir, "log.db-shm"), junk, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "log.db-shm"), junk, 0o600))
 	}
 	s, err := Open(ctx, filepath.Join(dir, "log.db"), Options{})
 	if err != nil {

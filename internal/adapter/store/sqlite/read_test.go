@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 19.3: pages are read ahead, and a reader sees nothing of it: every event
@@ -26,9 +27,7 @@ func TestReadAhead(t *testing.T) {
 		ds = append(ds, noted(fmt.Sprint("event ", i+1)))
 	}
 	add(t, s, "a", 0, ds...)
-	if err := s.Fork(t.Context(), event.Origin{Session: "a", At: all - 700}, "b"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Fork(t.Context(), event.Origin{Session: "a", At: all - 700}, "b"))
 	add(t, s, "b", all-700, ds[:600]...)
 	read := func(ctx context.Context, id string, after, until int64) (last int64, err error) {
 		last = after
@@ -40,12 +39,8 @@ func TestReadAhead(t *testing.T) {
 				t.Fatalf("%s: event %d after %d", id, e.Seq, last-1)
 			}
 			if last%200 == 0 {
-				if _, err := s.Session(ctx, id); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := s.Put(ctx, fmt.Append(nil, last)); err != nil {
-					t.Fatal(err)
-				}
+				must.Done(t)(s.Session(ctx, id))
+				must.Done(t)(s.Put(ctx, fmt.Append(nil, last)))
 			}
 			if last == until {
 				break
@@ -86,9 +81,7 @@ func TestReadAhead(t *testing.T) {
 	if seen == all {
 		t.Error("a reader that is cancelled reads on to the end")
 	}
-	if err := s.w.script(t.Context(), "DROP TRIGGER events_never_go; DELETE FROM events WHERE id = (1 << 32) | 700"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.w.script(t.Context(), "DROP TRIGGER events_never_go; DELETE FROM events WHERE id = (1 << 32) | 700"))
 	if last, err := read(t.Context(), "a", 0, 0); last != 699 || !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("up to %d, %v; want 699 and the damage", last, err)
 	}
@@ -117,24 +110,18 @@ func TestReadKinds(t *testing.T) {
 		}
 	}
 	add(t, s, "a", 0, ds...)
-	if err := s.Fork(t.Context(), event.Origin{Session: "a", At: 2500}, "b"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Fork(t.Context(), event.Origin{Session: "a", At: 2500}, "b"))
 	add(t, s, "b", 2500, ds[2500:4000]...)
 	for _, id := range []string{"a", "b"} {
 		for _, kinds := range [][]string{{"mode_set"}, {"mode_set", "warned"}, {"noted", "warned"}, {"mode"}, {"ended"}} {
 			for _, after := range []int64{0, 5, 2499, 2500, 2501, 3999, 9999} {
 				var got, want []event.Event
 				for e, err := range s.ReadKinds(t.Context(), id, after, kinds...) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					got = append(got, e)
 				}
 				for e, err := range s.Read(t.Context(), id, after) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					if slices.Contains(kinds, e.Body.Kind()) {
 						want = append(want, e)
 					}
@@ -145,9 +132,7 @@ func TestReadKinds(t *testing.T) {
 			}
 		}
 	}
-	if err := s.w.script(t.Context(), "DROP TRIGGER events_never_go; DELETE FROM events WHERE id = (1 << 32) | 5000"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.w.script(t.Context(), "DROP TRIGGER events_never_go; DELETE FROM events WHERE id = (1 << 32) | 5000"))
 	var last error
 	for _, err := range s.ReadKinds(t.Context(), "a", 0, "mode_set") {
 		last = err

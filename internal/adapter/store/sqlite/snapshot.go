@@ -51,7 +51,6 @@ func (s *Store) snapshotFile(session, name string) string {
 // snapshotKey is unambiguous, since no id has a zero byte.
 func snapshotKey(session, name string) string { return session + "\x00" + name }
 
-// Snapshot implements event.Snapshots.
 func (s *Store) Snapshot(ctx context.Context, session, name string) (at int64, data []byte, err error) {
 	b, err := os.ReadFile(s.snapshotFile(session, name))
 	if err != nil {

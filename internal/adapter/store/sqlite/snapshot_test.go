@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // told appends notes to a session, and returns its last event.
 func told(t *testing.T, s *Store, id string, after int64, texts ...string) int64 {
 	t.Helper()
 	for _, text := range texts {
-		if _, err := s.Append(t.Context(), id, after, event.Draft{Body: event.Noted{Why: "x", Text: text}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(s.Append(t.Context(), id, after, event.Draft{Body: event.Noted{Why: "x", Text: text}}))
 		after++
 	}
 	return after
@@ -27,19 +26,14 @@ func told(t *testing.T, s *Store, id string, after int64, texts ...string) int64
 
 func fresh(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), Options{}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
 func save(t *testing.T, s *Store, id string, at int64, data string) {
 	t.Helper()
-	if err := s.SaveSnapshot(t.Context(), id, "folds", at, []byte(data)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SaveSnapshot(t.Context(), id, "folds", at, []byte(data)))
 }
 
 // snapshot returns what is kept of a session, "" for nothing.
@@ -65,9 +59,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatalf("there is %q", got)
 	}
 	save(t, s, "s", 2, "first")
-	if err := s.SaveSnapshot(t.Context(), "s", "other", 1, []byte("another name")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SaveSnapshot(t.Context(), "s", "other", 1, []byte("another name")))
 	save(t, s, "s", 3, "second")
 	told(t, s, "s", 3, "d")
 	if got := snapshot(t, s, "s"); got != "3 second" {
@@ -80,19 +72,12 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("then there is %q", got)
 	}
 	// Somebody copies it to another session's place.
-	b, err := os.ReadFile(s.snapshotFile("s", "folds"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.snapshotFile("other", "folds"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(s.snapshotFile("s", "folds")))(t)
+	must.Do(t, os.WriteFile(s.snapshotFile("other", "folds"), b, 0o600))
 	if got := snapshot(t, s, "other"); got != "" {
 		t.Errorf("another session has %q", got)
 	}
-	if err := s.Delete(t.Context(), "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(t.Context(), "s"))
 	for _, name := range []string{"folds", "other"} {
 		if _, err := os.Stat(s.snapshotFile("s", name)); err == nil {
 			t.Errorf("%s outlives its session", name)
@@ -100,9 +85,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	// A new session of that name, with other events of the same text.
 	told(t, s, "s", 0, "a", "b", "c")
-	if err := os.WriteFile(s.snapshotFile("s", "folds"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.snapshotFile("s", "folds"), b, 0o600))
 	if got := snapshot(t, s, "s"); got != "" {
 		t.Errorf("a new session has %q of an old one", got)
 	}
@@ -112,9 +95,7 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotOfFork(t *testing.T) {
 	s := fresh(t)
 	told(t, s, "s", 0, "a", "b", "c")
-	if err := s.Fork(t.Context(), event.Origin{Session: "s", At: 2}, "f"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Fork(t.Context(), event.Origin{Session: "s", At: 2}, "f"))
 	save(t, s, "f", 2, "shared")
 	if got := snapshot(t, s, "f"); got != "2 shared" {
 		t.Errorf("there is %q", got)
@@ -134,15 +115,10 @@ func TestDamagedSnapshot(t *testing.T) {
 	s := fresh(t)
 	told(t, s, "s", 0, "a", "b")
 	save(t, s, "s", 2, "what was folded")
-	good, err := os.ReadFile(s.snapshotFile("s", "folds"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile(s.snapshotFile("s", "folds")))(t)
 	try := func(what string, b []byte) {
 		t.Helper()
-		if err := os.WriteFile(s.snapshotFile("s", "folds"), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(s.snapshotFile("s", "folds"), b, 0o600))
 		if got := snapshot(t, s, "s"); got != "" {
 			t.Errorf("%s: %q", what, got)
 		}
@@ -154,9 +130,7 @@ func TestDamagedSnapshot(t *testing.T) {
 		try(fmt.Sprint("changed at ", i), bad)
 	}
 	try("longer", append(bytes.Clone(good), 0))
-	if err := os.WriteFile(s.snapshotFile("s", "folds"), good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.snapshotFile("s", "folds"), good, 0o600))
 	if got := snapshot(t, s, "s"); got == "" {
 		t.Error("the good one is not read")
 	}
@@ -170,9 +144,7 @@ func TestSnapshotsAreFew(t *testing.T) {
 		told(t, s, id, 0, "a")
 		save(t, s, id, 1, strings.Repeat("x", largeSnapshot))
 		then := time.Unix(1_700_000_000+int64(i), 0)
-		if err := os.Chtimes(s.snapshotFile(id, "folds"), then, then); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(s.snapshotFile(id, "folds"), then, then))
 	}
 	gone := s.snapshotFile("s10", "folds")
 	if _, err := s.w.exec(t.Context(), "UPDATE sessions SET state = 1 WHERE id = 's10'"); err != nil { // as an older pawl deletes one that was forked
@@ -181,20 +153,13 @@ func TestSnapshotsAreFew(t *testing.T) {
 	old := filepath.Join(s.snapshotFolder(), ".new-1")
 	stray := filepath.Join(s.snapshotFolder(), "stray")
 	for _, name := range []string{old, stray} {
-		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, "x")
 	}
 	then := time.Unix(1_700_000_000, 0)
-	if err := os.Chtimes(old, then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(old, then, then))
 	newest := "newest" + strings.Repeat("x", largeSnapshot)
 	save(t, s, "s5", 1, newest)
-	entries, err := os.ReadDir(s.snapshotFolder())
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(s.snapshotFolder()))(t)
 	if len(entries) > maxSnapshots {
 		t.Errorf("%d files", len(entries))
 	}

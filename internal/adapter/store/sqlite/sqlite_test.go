@@ -8,15 +8,13 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/store/storetest"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // openAt opens a store that the test closes.
 func openAt(t testing.TB, path string, opt Options) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), path, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(context.Background(), path, opt))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

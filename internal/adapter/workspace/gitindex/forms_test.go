@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -38,9 +39,7 @@ func TestKnownOfGit(t *testing.T) {
 			t.Parallel()
 			top := t.TempDir()
 			git(t, top, "init", "-q")
-			if err := os.WriteFile(filepath.Join(top, ".git/hook"), []byte("#!/bin/sh\nprintf 'token\\0'\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(top, ".git/hook"), []byte("#!/bin/sh\nprintf 'token\\0'\n"), 0o755))
 			for _, s := range c.set {
 				k, v, _ := strings.Cut(s, "=")
 				git(t, top, "config", k, v)
@@ -64,14 +63,8 @@ func TestKnownOfGit(t *testing.T) {
 			var k Known
 			r := rand.New(rand.NewPCG(1, 8))
 			for step := range 8 {
-				f, err := os.Open(filepath.Join(top, ".git/index"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				st, err := f.Stat()
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(os.Open(filepath.Join(top, ".git/index")))(t)
+				st := must.Get(f.Stat())(t)
 				if data, err := os.ReadFile(f.Name()); err != nil || !bytes.Contains(data, []byte(c.has)) {
 					t.Fatalf("git writes no index of this form: %v", err)
 				}

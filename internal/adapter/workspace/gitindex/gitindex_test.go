@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -97,9 +98,7 @@ func TestSetIsSmall(t *testing.T) {
 	t.Parallel()
 	b := &builder{}
 	for i := range 10_000 {
-		if err := b.add(fmt.Appendf(nil, "some/folder/below/%03d/file_%05d.go", i/100, i), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.add(fmt.Appendf(nil, "some/folder/below/%03d/file_%05d.go", i/100, i), false))
 	}
 	if n := len(b.data) + 4*len(b.starts); n > 16*10_000 {
 		t.Errorf("%d bytes for 10,000 paths", n)
@@ -187,9 +186,7 @@ func TestKnown(t *testing.T) {
 				now[string(e.Path)] = e.ID[0]
 				return odd(e.ID[0])
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var want []string
 			_, err = Read(bytes.NewReader(data), int64(len(data)), "", 20, func(e *Entry) {
 				if odd(e.ID[0]) {

@@ -82,7 +82,6 @@ func (r *Reader) Close() {
 	r.packs, r.all = nil, false
 }
 
-// Blob returns a blob.
 func (r *Reader) Blob(id []byte) ([]byte, error) { return r.read(id, blob, "blob") }
 
 // Commit returns the text of a commit.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -67,15 +68,8 @@ func TestBlob(t *testing.T) {
 		{"from another store", "sha1", func(t *testing.T, root string) {
 			other := filepath.Join(t.TempDir(), "objects")
 			git(t, root, nil, "repack", "-qad", "--window=50")
-			if err := os.Rename(filepath.Join(root, ".git/objects"), other); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(filepath.Join(root, ".git/objects/info"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(root, ".git/objects/info/alternates"), []byte("# where\n"+other+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(filepath.Join(root, ".git/objects"), other))
+			must.Write(t, filepath.Join(root, ".git/objects/info/alternates"), "# where\n"+other+"\n")
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,17 +84,12 @@ func TestBlob(t *testing.T) {
 			args := []string{"hash-object", "-w", "--"}
 			for i, body := range want {
 				name := fmt.Sprintf("f%02d", i)
-				if err := os.WriteFile(filepath.Join(root, name), body, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(root, name), body, 0o644))
 				args = append(args, name)
 			}
 			var ids [][]byte
 			for line := range strings.Lines(string(git(t, root, nil, args...))) {
-				id, err := hex.DecodeString(strings.TrimSpace(line))
-				if err != nil {
-					t.Fatal(err)
-				}
+				id := must.Get(hex.DecodeString(strings.TrimSpace(line)))(t)
 				ids = append(ids, id)
 			}
 			git(t, root, nil, "add", "-A")
@@ -135,9 +124,7 @@ func TestDamagedPack(t *testing.T) {
 	want := map[string][]byte{}
 	args, bodies := []string{"hash-object", "-w", "--"}, [][]byte(nil)
 	for _, body := range grown(r, 20) {
-		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(len(bodies))), body, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, fmt.Sprint(len(bodies))), body, 0o644))
 		args, bodies = append(args, fmt.Sprint(len(bodies))), append(bodies, body)
 	}
 	for i, id := range strings.Fields(string(git(t, root, nil, args...))) {
@@ -157,10 +144,7 @@ func TestDamagedPack(t *testing.T) {
 	for range 150 {
 		var kept [][]byte
 		for _, f := range files {
-			data, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(f))(t)
 			kept = append(kept, data)
 			bad := bytes.Clone(data)
 			for range r.IntN(3) {
@@ -170,9 +154,7 @@ func TestDamagedPack(t *testing.T) {
 				bad = bad[:r.IntN(len(bad))]
 			}
 			_ = os.Remove(f)
-			if err := os.WriteFile(f, bad, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(f, bad, 0o644))
 		}
 		o := New(filepath.Join(root, ".git/objects"), 20)
 		for name, body := range want {
@@ -187,9 +169,7 @@ func TestDamagedPack(t *testing.T) {
 		}
 		o.Close()
 		for i, f := range files {
-			if err := os.WriteFile(f, kept[i], 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(f, kept[i], 0o644))
 		}
 	}
 	if read == 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
@@ -17,13 +18,9 @@ func big(b *testing.B, n int, git bool) string {
 	root := realTemp(b)
 	for i := range n / 10 {
 		dir := filepath.Join(root, fmt.Sprintf("m%02d", i%50), fmt.Sprintf("package%04d", i))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.MkdirAll(dir, 0o755))
 		for k := range 10 {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file_%d.go", k)), fmt.Appendf(nil, "package p // %d %d\n", i, k), 0o644); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file_%d.go", k)), fmt.Appendf(nil, "package p // %d %d\n", i, k), 0o644))
 		}
 	}
 	if git {

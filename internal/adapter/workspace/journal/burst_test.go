@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 11.1, 19.1: random bursts of ten thousand changes during one command, in a
@@ -37,10 +37,7 @@ func TestBurstsAgainstAModel(t *testing.T) {
 				for i := range 300 {
 					put(t, root, fmt.Sprintf("d%02d/e%d/f%d", i/10, i%10, i%3), fmt.Sprint(i%20))
 				}
-				in, err := os.OpenRoot(root)
-				if err != nil {
-					t.Fatal(err)
-				}
+				in := must.Get(os.OpenRoot(root))(t)
 				defer in.Close()
 				b := &burst{in: in, r: rand.New(rand.NewPCG(seed, 11))}
 				j := following(t, root, c.tune)
@@ -49,9 +46,7 @@ func TestBurstsAgainstAModel(t *testing.T) {
 				for step := range 2 {
 					clock.ticks()
 					if c.listen {
-						if err := j.Checkpoint(fmt.Sprint("command ", step)); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, j.Checkpoint(fmt.Sprint("command ", step)))
 					}
 					// What comes last is in folders of which nothing was told before: there
 					// an event that is lost is a change that is missed.
@@ -65,10 +60,7 @@ func TestBurstsAgainstAModel(t *testing.T) {
 						b.act()
 					}
 					after := readTree(t, root)
-					var l tool.Snapshot
-					if l, err = j.Snapshot(t.Context(), nil); err != nil {
-						t.Fatal(err)
-					}
+					l := must.Get(j.Snapshot(t.Context(), nil))(t)
 					compare(t, j, before, after, l.Effects, true)
 					if !c.listen && l.Partial && maxQueued(t) <= 20_000 {
 						t.Error("the queue did not overflow: this test sees nothing")
@@ -76,9 +68,7 @@ func TestBurstsAgainstAModel(t *testing.T) {
 					if len(l.Effects) < 100 {
 						t.Errorf("only %d changes", len(l.Effects))
 					}
-					if err := j.Checkpoint(""); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, j.Checkpoint(""))
 					if l := verified(t, j); len(l.Effects) != 0 {
 						t.Fatalf("not seen at first: %+v", l.Effects)
 					}

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -49,10 +50,7 @@ func follows(t *testing.T, j *Journal) tool.Snapshot {
 
 func verified(t *testing.T, j *Journal) tool.Snapshot {
 	t.Helper()
-	l, err := j.Verify(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(j.Verify(t.Context()))(t)
 	return l
 }
 
@@ -176,20 +174,13 @@ func TestFollowsTheWorkspaceItself(t *testing.T) {
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	live := func(t *testing.T, root, _ string) {
-		f, err := os.OpenFile(filepath.Join(root, "d/f"), os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.OpenFile(filepath.Join(root, "d/f"), os.O_RDWR, 0))(t)
 		m, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		_ = f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { _ = unix.Munmap(m) })
 		m[0] = '2'
-		if err := unix.Msync(m, unix.MS_SYNC); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Msync(m, unix.MS_SYNC))
 	}
 	for name, c := range map[string]struct {
 		before, do func(t *testing.T, root, out string)
@@ -245,9 +236,7 @@ func TestNoticeOfAHostileName(t *testing.T) {
 	put(t, root, name, "1")
 	j := following(t, root, nil)
 	newClock(t).ticks()
-	if err := os.Link(filepath.Join(root, name), filepath.Join(out, "l")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(filepath.Join(root, name), filepath.Join(out, "l")))
 	put(t, out, "l", "2")
 	if l := verified(t, j); len(l.Effects) != 1 || !strings.Contains(l.Notice, `"d/\x1b[31m\xff\nx"`) {
 		t.Errorf("%+v", l)
@@ -276,19 +265,14 @@ func TestBursts(t *testing.T) {
 			j := following(t, root, nil)
 			newClock(t).ticks()
 			if c.listen {
-				if err := j.Checkpoint("a command"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, j.Checkpoint("a command"))
 			}
 			for i := range c.n {
 				if i%100 == 0 {
 					put(t, root, fmt.Sprintf("d00/new%d/f", i), "1")
 				}
 				// Without O_TRUNC, for which some file systems write to the disk at once.
-				f, err := os.OpenFile(filepath.Join(root, fmt.Sprintf("d%02d/f", i%100)), os.O_WRONLY, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(os.OpenFile(filepath.Join(root, fmt.Sprintf("d%02d/f", i%100)), os.O_WRONLY, 0))(t)
 				_, _ = fmt.Fprintf(f, "%06d", i)
 				_ = f.Close()
 			}
@@ -313,9 +297,7 @@ func maxQueued(t *testing.T) (n int) {
 	if err == nil {
 		_, err = fmt.Sscan(string(text), &n)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return n
 }
 
@@ -428,10 +410,7 @@ func TestRenamedWhileScanned(t *testing.T) {
 					state[e.Path] = found{e.After, e.Mode}
 				}
 			}
-			in, err := os.OpenRoot(root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(os.OpenRoot(root))(t)
 			defer in.Close()
 			var stop atomic.Bool
 			done := make(chan struct{})
@@ -543,10 +522,7 @@ func TestMounts(t *testing.T) {
 		"layers of others":   {"30 22 0:30 / /mnt rw - overlay o rw,lowerdir=/a:/b,upperdir=/work/p2\n", false, false},
 		"in a merged folder": {"30 22 0:30 / /work rw - overlay o rw,lowerdir=/a:/b,upperdir=/c\n", true, false},
 	} {
-		was, err := relevant(base, "/work/p")
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := must.Get(relevant(base, "/work/p"))(t)
 		now, err := relevant(base+c.more, "/work/p")
 		if errors.Is(err, errForeign) != c.foreign || !c.foreign && (now != was) != c.matters {
 			t.Errorf("%s: %q, %v", name, now, err)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // watched lists the files that a journal watches.
@@ -92,9 +94,7 @@ func TestForcedIsWhole(t *testing.T) {
 				}
 				if r.IntN(5) == 0 {
 					did += ", taken up"
-					if err := j.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, j.Close())
 					j = open(t, root, again)
 				}
 				if r.IntN(2) == 0 { // something else in the index
@@ -125,7 +125,7 @@ func less(a, b []string) (out []string) {
 }
 
 // SPEC 11.1: a file that is tracked and ignored goes, and comes back while git's
-// index stays as it is: it is watched again, also by a process that did not see it
+// index unchanged: it is watched again, also by a process that did not see it
 // go.
 func TestForcedComesBack(t *testing.T) {
 	t.Parallel()
@@ -141,22 +141,16 @@ func TestForcedComesBack(t *testing.T) {
 		j := open(t, root, opt)
 		see(t, j, "")
 		away := filepath.Join(root, ".git", "away")
-		if err := os.Rename(filepath.Join(root, "d/a.o"), away); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(root, "d/a.o"), away))
 		put(t, root, "new", "1")
 		git(t, root, "add", "new")
 		expect(t, "gone", see(t, j, ""), "-d/a.o", "+new")
 		if taken {
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.Close())
 			j = open(t, root, opt)
 			expect(t, "taken up", see(t, j, ""))
 		}
-		if err := os.Rename(away, filepath.Join(root, "d/a.o")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(away, filepath.Join(root, "d/a.o")))
 		see(t, j, "")
 		put(t, root, "d/a.o", "changed")
 		put(t, root, "d/b.o", "changed")
@@ -178,13 +172,9 @@ func TestFolderComesBackWithRules(t *testing.T) {
 	see(t, j, "")
 	see(t, j, "")
 	away := filepath.Join(root, ".git", "away")
-	if err := os.Rename(filepath.Join(root, "d"), away); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(root, "d"), away))
 	expect(t, "gone", see(t, j, ""), "-d/sub/a.o")
-	if err := os.Rename(away, filepath.Join(root, "d")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(away, filepath.Join(root, "d")))
 	put(t, root, "d/.gitignore", "*.o\n")
 	see(t, j, "")
 	put(t, root, "d/sub/a.o", "changed")

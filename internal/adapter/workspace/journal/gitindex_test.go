@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
@@ -31,9 +32,7 @@ func asked(t *testing.T, root, top, prefix string, idLen int) (listed, read []st
 	if gitErr != nil {
 		t.Fatal(gitErr)
 	}
-	if err := gitindex.ParseListing(out, func(x *gitindex.Entry) { listed = append(listed, line(x)) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gitindex.ParseListing(out, func(x *gitindex.Entry) { listed = append(listed, line(x)) }))
 	_, err = readIndex(filepath.Join(top, ".git/index"), func(f *os.File, size int64) error {
 		_, err := gitindex.Read(f, size, prefix, idLen, func(x *gitindex.Entry) { read = append(read, line(x)) })
 		return err
@@ -106,9 +105,7 @@ func TestGitIndex(t *testing.T) {
 			for i := range 300 { // more than one piece is read
 				put(t, top, fmt.Sprintf("other/%0150d/%d", i, i), "x")
 			}
-			if err := os.Symlink("a", filepath.Join(top, "sub/link")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink("a", filepath.Join(top, "sub/link")))
 			git(t, top, "add", "-A")
 			git(t, top, "commit", "-qm", "x")
 			if c.do != nil {

@@ -55,7 +55,6 @@ type Options struct {
 	Now        func() time.Time // nil: time.Now
 }
 
-// Journal implements tool.Journal.
 type Journal struct {
 	root string
 	opt  Options
@@ -172,12 +171,10 @@ func (j *Journal) acquire(ctx context.Context) error {
 	}
 }
 
-// Snapshot implements tool.Journal.
 func (j *Journal) Snapshot(ctx context.Context, touched []string) (tool.Snapshot, error) {
 	return j.snapshot(ctx, touched, false)
 }
 
-// Verify implements tool.Journal.
 func (j *Journal) Verify(ctx context.Context) (tool.Snapshot, error) {
 	return j.snapshot(ctx, nil, true)
 }
@@ -233,7 +230,6 @@ func (j *Journal) save() error {
 	return j.disk.save(j)
 }
 
-// Wrote implements tool.Journal.
 func (j *Journal) Wrote(c tool.Change) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -245,7 +241,6 @@ func (j *Journal) Wrote(c tool.Change) {
 	w.after, w.mode = c.After, c.Mode
 }
 
-// Content implements tool.Journal.
 func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 	want, err := parseHash(h)
 	if err != nil {
@@ -280,7 +275,6 @@ func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 	return data, err
 }
 
-// Lost implements tool.Journal.
 func (j *Journal) Lost(paths []string, limit int) []string {
 	if j.acquire(context.Background()) != nil {
 		return nil

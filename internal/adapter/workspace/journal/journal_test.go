@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -142,9 +143,7 @@ func TestFromGit(t *testing.T) {
 	put(t, root, "other", "changed\n")
 	put(t, root, "assumed", "2\n")
 	files["other"], files["assumed"] = "changed\n", "2\n"
-	if err := os.Remove(filepath.Join(root, "c.id")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, "c.id")))
 	git(t, root, "checkout", "--", "c.id") // with its id in it
 	id, err := os.ReadFile(filepath.Join(root, "c.id"))
 	if err != nil || string(id) == files["c.id"] {
@@ -153,13 +152,8 @@ func TestFromGit(t *testing.T) {
 	files["c.id"] = string(id)
 	// Git's index is of a later moment than the files.
 	future := time.Now().Add(time.Minute)
-	if err := os.Chtimes(filepath.Join(root, ".git/index"), future, future); err != nil {
-		t.Fatal(err)
-	}
-	index, err := os.ReadFile(filepath.Join(root, ".git/index"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(root, ".git/index"), future, future))
+	index := must.Get(os.ReadFile(filepath.Join(root, ".git/index")))(t)
 	var opt Options
 	past(&opt)
 	j := open(t, root, opt)
@@ -178,9 +172,7 @@ func TestFromGit(t *testing.T) {
 		t.Errorf("lost: %q", got)
 	}
 	for p := range files {
-		if err := os.Remove(filepath.Join(root, p)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(root, p)))
 	}
 	l := see(t, j, "")
 	if len(l.Effects) != len(files) {
@@ -206,9 +198,7 @@ func TestGitThatLies(t *testing.T) {
 	put(t, root, "b", "b\n")
 	git(t, root, "add", "-A")
 	future := time.Now().Add(time.Minute)
-	if err := os.Chtimes(filepath.Join(root, ".git/index"), future, future); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(root, ".git/index"), future, future))
 	var opt Options
 	past(&opt)
 	j := open(t, root, opt)
@@ -216,9 +206,7 @@ func TestGitThatLies(t *testing.T) {
 	if f, _ := j.index.at("a"); f.state != inGit {
 		t.Fatal("not taken from git")
 	}
-	if err := os.RemoveAll(filepath.Join(root, ".git/objects")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(root, ".git/objects")))
 	put(t, root, "a", "2\n")
 	l := see(t, j, "")
 	expect(t, "without objects", l, "a lost")
@@ -246,9 +234,7 @@ func TestBounds(t *testing.T) {
 	}
 	now := time.Now().Add(time.Hour)
 	for _, f := range []string{"big", "huge"} {
-		if err := os.Chtimes(filepath.Join(root, f), now, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(root, f), now, now))
 	}
 	// One was read and is the same; of the other only the stamp is known.
 	expect(t, "touched", see(t, j, ""), "huge lost")
@@ -297,30 +283,22 @@ func TestInTheWay(t *testing.T) {
 	see(t, j, "")
 	if os.Getuid() != 0 { // who may read everything finds nothing in the way
 		for _, f := range []string{"secret", "shut"} {
-			if err := os.Chmod(filepath.Join(root, f), 0); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(filepath.Join(root, f), 0))
 		}
 		l := see(t, j, "")
 		if got := paths(l.Effects); !slices.Equal(got, []string{"secret"}) || l.Effects[0].HasAfter {
 			t.Errorf("%q %+v", got, l.Effects)
 		}
 		for f, m := range map[string]fs.FileMode{"secret": 0o644, "shut": 0o755} {
-			if err := os.Chmod(filepath.Join(root, f), m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(filepath.Join(root, f), m))
 		}
 		see(t, j, "")
 	}
-	if err := os.Rename(root, root+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(root, root+".away"))
 	if _, err := j.Snapshot(t.Context(), nil); err == nil {
 		t.Error("a workspace that is gone is looked at")
 	}
-	if err := os.Rename(root+".away", root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(root+".away", root))
 	put(t, root, "a", "2")
 	expect(t, "back again", see(t, j, ""), "a")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -349,19 +327,11 @@ func TestSameStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []string{"", "d"} {
-		f, err := openRoot(filepath.Join(root, p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		j.index.dirs[p].stamp, err = f.self()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(openRoot(filepath.Join(root, p)))(t)
+		j.index.dirs[p].stamp = must.Get(f.self())(t)
 		if p == "" {
 			e, _ := j.index.at("a")
-			if e.stamp, err = f.stat("a"); err != nil {
-				t.Fatal(err)
-			}
+			e.stamp = must.Get(f.stat("a"))(t)
 		}
 		f.close()
 	}
@@ -425,9 +395,7 @@ func TestTakenUp(t *testing.T) {
 	died := func(t *testing.T) string {
 		t.Helper()
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(state)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(dir, os.DirFS(state)))
 		return dir
 	}
 	index := func(dir string) string {
@@ -459,19 +427,14 @@ func TestTakenUp(t *testing.T) {
 	// While the first one lives, a second one on the same folder keeps to itself.
 	second := open(t, root, Options{Dir: state})
 	expect(t, "beside it", see(t, second, "other"))
-	if err := second.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, second.Close())
 	if m, _ := filepath.Glob(filepath.Join(state, "other-*")); len(m) != 0 {
 		t.Errorf("left behind: %q", m)
 	}
 
 	// An index that is damaged is thrown away; one that ends early ends at the
 	// look before.
-	whole, err := os.ReadFile(index(state))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(index(state)))(t)
 	for at := range whole {
 		for _, cut := range []bool{true, false} {
 			data := bytes.Clone(whole)
@@ -489,25 +452,18 @@ func TestTakenUp(t *testing.T) {
 	}
 	dir = died(t)
 	whole[len(whole)-1] ^= 1
-	if err := os.WriteFile(index(dir), whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(index(dir), whole, 0o600))
 	if l := see(t, open(t, root, Options{Dir: dir}), ""); len(l.Effects) != 0 || l.Tag != "" {
 		t.Errorf("%+v", l)
 	}
 	// Copies are not believed either.
 	dir = died(t)
 	m, _ := filepath.Glob(filepath.Join(dir, "*", "contents"))
-	data, err := os.ReadFile(m[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(m[0]))(t)
 	for i := len(packMagic) + 4; i < len(data); i++ {
 		data[i] ^= 1
 	}
-	if err := os.WriteFile(m[0], data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(m[0], data, 0o600))
 	for _, p := range paths(see(t, open(t, root, Options{Dir: dir}), "").Effects) {
 		if p == "a" {
 			t.Error("a content is called kept, and its copy is damaged")
@@ -532,15 +488,11 @@ func TestFolder(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	k := New(root, Options{Git: plainGit})
 	see(t, k, "")
 	dir := k.disk.dir
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Close())
 	if _, err := os.Stat(dir); err == nil {
 		t.Errorf("%s is left behind", dir)
 	}
@@ -600,10 +552,7 @@ func TestLooksAtOnce(t *testing.T) {
 // Copies that nothing refers to go, and those that are referred to stay.
 func TestPackIsCleaned(t *testing.T) {
 	t.Parallel()
-	p, err := openPack(filepath.Join(t.TempDir(), "p"), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(openPack(filepath.Join(t.TempDir(), "p"), 1000))(t)
 	defer func() { _ = p.close() }()
 	text := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 90) }
 	key := func(i int) id { h, _ := parseHash(sum(string(text(i)))); return h }
@@ -619,10 +568,7 @@ func TestPackIsCleaned(t *testing.T) {
 	if err := p.clean(98); err != nil || p.size >= size/4 {
 		t.Fatalf("%d of %d bytes are left: %v", p.size, size, err)
 	}
-	again, err := openPack(p.path, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(openPack(p.path, 1000))(t)
 	defer func() { _ = again.close() }()
 	for _, i := range []int{0, 1, 98, 99} {
 		for _, q := range []*pack{p, again} {

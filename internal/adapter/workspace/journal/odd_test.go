@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // odd are workspaces that few tests have: each makes one, and may say what else
@@ -92,15 +94,11 @@ var odd = map[string]struct {
 	"links to folders": {do: func(t *testing.T, root string) {
 		put(t, root, "real/sub/f", "1")
 		for name, to := range map[string]string{"link": "real", "real/loop": "..", "broken": "nothing", "real/sub/up": "../../link"} {
-			if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(to, filepath.Join(root, name)))
 		}
 	}},
 	"no repository": {do: func(t *testing.T, root string) {
-		if err := os.RemoveAll(filepath.Join(root, ".git")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(root, ".git")))
 	}},
 }
 
@@ -121,10 +119,7 @@ func TestOddWorkspaces(t *testing.T) {
 				git(t, root, "add", "-A")
 				git(t, root, "commit", "-qm", "x")
 				c.do(t, root)
-				in, err := os.OpenRoot(root)
-				if err != nil {
-					t.Fatal(err)
-				}
+				in := must.Get(os.OpenRoot(root))(t)
 				defer in.Close()
 				opt := Options{FollowFrom: -1 + 2*int(seed%2)}
 				past(&opt)

@@ -83,7 +83,6 @@ func (f folder) open(name string) (reader, error) {
 	return reader{fd}, err
 }
 
-// Read implements io.Reader.
 func (r reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -55,9 +56,7 @@ func readTree(t *testing.T, root string) tree {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -299,9 +298,7 @@ func (f *forgetful) drain(take func(dirEvent)) error {
 func worlds(t *testing.T) (n, first uint64) {
 	n = 1
 	if s := os.Getenv("PAWL_WORLDS"); s != "" {
-		if _, err := fmt.Sscanf(s+"+0", "%d+%d", &n, &first); err != nil {
-			t.Fatal(err)
-		}
+		must.Done(t)(fmt.Sscanf(s+"+0", "%d+%d", &n, &first))
 	}
 	return n, first
 }
@@ -317,9 +314,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 					t.Parallel()
 					root := realTemp(t)
 					in, err := os.OpenRoot(root)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					defer in.Close()
 					w := &world{t: t, root: root, in: in, r: rand.New(rand.NewPCG(seed, 7)), git: git}
 					rules := ".gitignore"
@@ -360,9 +355,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 							w.act()
 						}
 						if step%40 == 39 {
-							if err := j.Close(); err != nil {
-								t.Fatal(err)
-							}
+							must.Do(t, j.Close())
 							j = open()
 						}
 						after := readTree(t, root)
@@ -373,9 +366,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 							if l, err = j.Verify(t.Context()); err == nil {
 								err = j.Checkpoint(fmt.Sprint(step))
 							}
-							if err != nil {
-								t.Fatal(err)
-							}
+							must.Do(t, err)
 						} else {
 							l = see(t, j, fmt.Sprint(step))
 						}
@@ -390,9 +381,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 							if w.links == 0 {
 								t.Fatalf("step %d: %s", step, j.unwatchedWhy)
 							}
-							if err := j.Close(); err != nil {
-								t.Fatal(err)
-							}
+							must.Do(t, j.Close())
 							j = open()
 						}
 						before = after
@@ -421,9 +410,7 @@ func newClock(t *testing.T) *clock {
 
 func (c *clock) ticks() {
 	for first := true; ; first = false {
-		if err := os.WriteFile(c.path, nil, 0o600); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, os.WriteFile(c.path, nil, 0o600))
 		now := pathStamp(c.path).ctime
 		if !first && now != c.last {
 			c.last = now
@@ -435,37 +422,24 @@ func (c *clock) ticks() {
 
 func realTemp(t testing.TB) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Dir(t)
 	return dir
 }
 
 func put(t testing.TB, root, name, text string) {
 	t.Helper()
-	p := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.WriteMode(t, filepath.Join(root, name), text, 0o644)
 }
 
 func see(t testing.TB, j *Journal, tag string, touched ...string) tool.Snapshot {
 	t.Helper()
 	l, err := j.Snapshot(context.Background(), touched)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if tag != "" {
 		err = j.Checkpoint(tag)
 	} else {
 		j.tag = "" // not kept, as by a process that dies
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return l
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 19.1: a folder takes the place of another at each moment at which a snapshot must
@@ -53,10 +55,7 @@ func TestReplacedWhileCompared(t *testing.T) {
 			}
 			put(t, out, "x/e/f/g", "outside")
 			ino := func(p string) uint64 {
-				st, err := os.Stat(filepath.Join(root, p))
-				if err != nil {
-					t.Fatal(err)
-				}
+				st := must.Get(os.Stat(filepath.Join(root, p)))(t)
 				return st.Sys().(*syscall.Stat_t).Ino
 			}
 			refused := map[uint64]bool{}
@@ -149,16 +148,11 @@ func TestOpensThroughWatchedFolders(t *testing.T) {
 	}
 	clear(w.changedDirs)
 	w.mu.Unlock()
-	top, err := openRoot(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(openRoot(root))(t)
 	defer top.close()
 	p := dirOpener{root: top, dirs: j.index.dirs, w: w}
 	defer p.close()
-	if _, err := p.open("d/e/f"); err != nil {
-		t.Fatal(err)
-	}
+	must.Done(t)(p.open("d/e/f"))
 	for _, at := range []string{"d", "d/e", "d/e/f"} {
 		if d := j.index.dirs[at]; d.watch == 0 || w.dirs[d.watch] != d {
 			t.Errorf("%q is not watched", at)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -46,10 +47,7 @@ func TestNoState(t *testing.T) {
 			_ = os.Remove(filepath.Join(root, "b"))
 			j := open(t, root, Options{Dir: filepath.Join(file, "state")})
 			past(&j.opt)
-			first, err := j.Snapshot(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := must.Get(j.Snapshot(t.Context(), nil))(t)
 			if err := j.Checkpoint("x"); err == nil {
 				t.Error("nobody is told")
 			}
@@ -78,19 +76,14 @@ func TestStateFails(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(t *testing.T, j *Journal){
 		"copies cannot be written": func(t *testing.T, j *Journal) {
-			f, err := os.Open(j.pack.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Open(j.pack.path))(t)
 			_ = j.pack.f.Close()
 			j.pack.f = f
 		},
 		"copies cannot be read":       func(_ *testing.T, j *Journal) { _ = j.pack.f.Close() },
 		"the index cannot be written": func(_ *testing.T, j *Journal) { _ = j.disk.f.Close() },
 		"the folder is removed": func(t *testing.T, j *Journal) {
-			if err := os.RemoveAll(j.disk.dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(j.disk.dir))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,15 +127,11 @@ func TestDamaged(t *testing.T) {
 	past(&j.opt)
 	see(t, j, "x")
 	dir := j.disk.dir
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.Close())
 	put(t, root, "a", "two\n")
 	for _, name := range []string{"index", "contents", "lock"} {
 		whole, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		keep := map[string][]byte{}
 		for _, n := range []string{"index", "contents"} {
 			if keep[n], err = os.ReadFile(filepath.Join(dir, n)); err != nil {

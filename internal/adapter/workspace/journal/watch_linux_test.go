@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // watching: this system tells of changes.
@@ -51,10 +53,7 @@ func TestWatchedBeforeLookedAt(t *testing.T) {
 	})
 	expectLate := func(what, dir, p string, want ...string) {
 		t.Helper()
-		st, err := os.Stat(filepath.Join(root, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(os.Stat(filepath.Join(root, dir)))(t)
 		late[st.Sys().(*syscall.Stat_t).Ino] = p
 		expect(t, what, see(t, j, ""), want...)
 		if len(late) > 0 {
@@ -69,9 +68,7 @@ func TestWatchedBeforeLookedAt(t *testing.T) {
 	expectLate("a folder that came", "new", "new/late", "+new/f", "+new/late")
 	newClock(t).ticks()
 	for _, s := range [][2]string{{"d", "x"}, {"e", "d"}} {
-		if err := os.Rename(filepath.Join(root, s[0]), filepath.Join(root, s[1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(root, s[0]), filepath.Join(root, s[1])))
 	}
 	expectLate("a folder in the place of another", "d", "d/f", "-e/f", "d/f", "+x/f")
 }

@@ -20,8 +20,10 @@
 package trees
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -51,12 +53,12 @@ type Store struct {
 	reads, writes *workspace.Git
 
 	known     sync.Map   // the trees of commits, which never change
-	snapshots sync.Mutex // they share an index; and bundles a reference
+	snapshots sync.Mutex // they share an index
 }
 
 // Open opens or creates the store in a folder, which nobody else has open. Both the
 // folder and root, the project, are real paths; root is "" where there is none, and all
-// comes by Unbundle. Git reads the project as it is confined; it can
+// comes by Unpack. Git reads the project as it is confined; it can
 // change only the folder.
 func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, error) {
 	s := &Store{dir: filepath.Join(dir, "store.git"), root: root, reads: git, writes: git.Writing(dir)}
@@ -70,6 +72,11 @@ func Open(ctx context.Context, git *workspace.Git, dir, root string) (*Store, er
 		return nil, err
 	}
 	return s, nil
+}
+
+// At returns the store in a folder for reading, also while another process has it open.
+func At(git *workspace.Git, dir string) *Store {
+	return &Store{dir: filepath.Join(dir, "store.git"), reads: git, writes: git.Reading(dir)}
 }
 
 // create makes the repository under another name first: if the process is killed, no
@@ -101,15 +108,19 @@ func (s *Store) create(ctx context.Context) error {
 	return nil
 }
 
-// unlock removes the lock files of git processes that were killed with the one that had
-// the store open before.
+// unlock removes the lock files, and unfinished packs, of git processes that were killed
+// with the one that had the store open before.
 func (s *Store) unlock() error {
 	return filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case path == filepath.Join(s.dir, "objects"):
-			return fs.SkipDir // only what is written to a new name lies there
+			unfinished, _ := filepath.Glob(filepath.Join(path, "pack", "tmp_*"))
+			for _, name := range unfinished {
+				err = errors.Join(err, os.Remove(name))
+			}
+			return cmp.Or(err, fs.SkipDir)
 		case d.Type().IsRegular() && strings.HasSuffix(path, ".lock"):
 			return os.Remove(path)
 		}
@@ -251,8 +262,32 @@ func (s *Store) Check(ctx context.Context, base, commit string) (files []string,
 	return files, err
 }
 
-// Read returns the new content of a file that was not deleted.
-func (s *Store) Read(ctx context.Context, c Change) ([]byte, error) {
-	out, err := s.ask(ctx, "", "cat-file", "blob", c.blob)
-	return []byte(out), err
+// Read returns the new contents of files, nil for one that was deleted. git is started once.
+func (s *Store) Read(ctx context.Context, changes []Change) ([][]byte, error) {
+	var ids strings.Builder
+	for _, c := range changes {
+		if !c.Deleted {
+			fmt.Fprintln(&ids, c.blob)
+		}
+	}
+	var out string
+	if ids.Len() > 0 {
+		var err error
+		if out, err = s.ask(ctx, ids.String(), "cat-file", "--batch"); err != nil {
+			return nil, err
+		}
+	}
+	texts := make([][]byte, len(changes))
+	for i, c := range changes {
+		if c.Deleted {
+			continue
+		}
+		head, rest, _ := strings.Cut(out, "\n")
+		var size int
+		if _, err := fmt.Sscanf(head, c.blob+" blob %d", &size); err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file answered %.80q for %s", head, c.Path)
+		}
+		texts[i], out = []byte(rest[:size]), rest[size+1:]
+	}
+	return texts, nil
 }

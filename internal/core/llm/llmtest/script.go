@@ -79,7 +79,6 @@ func New(turns ...Turn) *Model {
 	}}
 }
 
-// Info implements llm.Model.
 func (m *Model) Info() llm.Info { return m.InfoValue }
 
 // Requests lists the requests so far.
@@ -103,7 +102,6 @@ func (m *Model) take(r *llm.Request) Turn {
 	return Say("done")
 }
 
-// Stream implements llm.Model.
 func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		whole := *r
@@ -164,5 +162,4 @@ func (m *Model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Delta,
 // Scripted is a Model that wants request bodies.
 type Scripted struct{ *Model }
 
-// Codec implements llm.Encoded.
 func (s Scripted) Codec() llm.Codec { return s.CodecValue }

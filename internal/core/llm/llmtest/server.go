@@ -33,7 +33,6 @@ func (s *Server) Bodies() [][]byte {
 	return append([][]byte(nil), s.bodies...)
 }
 
-// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

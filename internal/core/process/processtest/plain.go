@@ -20,7 +20,6 @@ type Plain struct {
 	Started []process.Program
 }
 
-// Start implements process.Starter.
 func (s *Plain) Start(ctx context.Context, p process.Program) (process.Process, error) {
 	s.mu.Lock()
 	s.Started = append(s.Started, p)

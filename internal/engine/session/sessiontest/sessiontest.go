@@ -1,6 +1,24 @@
 // Package sessiontest makes sessions for the tests of packages above session:
 // with real files, a real shell, and a log in memory. A test passes the model and
 // changes only the part of the configuration that it is about.
+//
+// A whole test of a session:
+//
+//	m := llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"))
+//	s := sessiontest.Open(t, sessiontest.Config(t, dir, m, nil))
+//	_, err := s.RunPrompt(t.Context(), session.Prompt{Text: "make a.txt"}, session.Observer{See: see})
+//
+// The script is the model: a turn of Use is a reply with calls, Say is the last one, a Turn
+// with Err a provider's error; the requests that it was sent are m.Requests(). see gets each event,
+// the same as the log has: a switch on the type of its Body picks those that the test is
+// about. What a test may want besides:
+//
+//   - another mode or rule: cfg.Permission = permission.New(…)
+//   - a person who answers: cfg.Person, and session.Answer to Submit at an event.Asked
+//   - more tools: append to cfg.Tools
+//   - a second look at the log: cfg.Store.Read, or Open with the same Store and ID, which
+//     takes the session up again
+//   - what a killed process leaves: close nothing, and open again
 package sessiontest
 
 import (

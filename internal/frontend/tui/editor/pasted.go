@@ -48,7 +48,7 @@ func (e *Editor) foldPastes(text string) string {
 		}
 	}
 	if len(text) > longText && len(e.pasted) < 0x1000 {
-		return e.addPaste(Pasted{Name: fmt.Sprintf("text of before: %d lines, %.1f MB", strings.Count(strings.TrimRight(text, "\n"), "\n")+1, float64(len(text))/1e6), Text: text})
+		return e.addPaste(Pasted{Name: fmt.Sprintf("earlier text: %d lines, %.1f MB", strings.Count(strings.TrimRight(text, "\n"), "\n")+1, float64(len(text))/1e6), Text: text})
 	}
 	return text
 }

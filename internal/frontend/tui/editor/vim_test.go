@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // What vim does: for each script of keys the text and where the caret is.
@@ -48,9 +50,7 @@ func vim(t *testing.T, scripts [][]string) []string {
 	}
 	files["in"], _ = json.Marshal(keys)
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	cmd := exec.CommandContext(t.Context(), "vim", "-u", "NONE", "-i", "NONE", "-n", "-es", "-S", filepath.Join(dir, "ask.vim"))
 	cmd.Env = append(os.Environ(), "IN="+filepath.Join(dir, "in"), "OUT="+filepath.Join(dir, "out"), "TERM=dumb", "LC_ALL=C.UTF-8")
@@ -60,9 +60,7 @@ func vim(t *testing.T, scripts [][]string) []string {
 		t.Fatalf("vim: %v\n%s", err, said)
 	}
 	var places [][3]any
-	if err := json.Unmarshal(data, &places); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &places))
 	var out []string
 	for _, p := range places {
 		text := p[0].(string)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/emulator"
 )
 
@@ -140,9 +141,7 @@ func TestScrollbackIsTheTranscript(t *testing.T) {
 				caret.Column = min(visible(live[caret.Row]), width-1)
 				p.Frame(nil, live, caret)
 			}
-			if err := term.Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, term.Err())
 			var want strings.Builder
 			for _, l := range append(append([]string(nil), all...), live...) {
 				want.WriteString(bare(l) + "\n")

@@ -18,29 +18,21 @@ var ErrCancelled = errors.New("cancelled")
 
 // Open returns an error: this system has no terminal that pawl knows.
 func Open(_, _ *os.File) (*Terminal, error) {
-	return nil, errors.New("this system's terminals are not known")
+	return nil, errors.New("terminals of this system are not supported")
 }
 
-// Size is part of Terminal.
 func (t *Terminal) Size() (width, height int, err error) { return 0, 0, errors.ErrUnsupported }
 
-// Resized is part of Terminal.
 func (t *Terminal) Resized(context.Context) <-chan os.Signal { return nil }
 
-// Read is part of Terminal.
 func (t *Terminal) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// Cancel is part of Terminal.
 func (t *Terminal) Cancel() {}
 
-// Resume is part of Terminal.
 func (t *Terminal) Resume() error { return errors.ErrUnsupported }
 
-// Cooked is part of Terminal.
 func (t *Terminal) Cooked() error { return errors.ErrUnsupported }
 
-// Suspend is part of Terminal.
 func (t *Terminal) Suspend() {}
 
-// Close is part of Terminal.
 func (t *Terminal) Close() error { return nil }

@@ -16,7 +16,8 @@ let side = null;
 let open = null; // the session that is shown
 let stream = null;
 let downSince = 0;
-let early = null; // events that came while the session was loading
+let carried = null; // a text for the input of the session that is opened next
+const early = new Set(); // for each time that the session is being loaded: the states that came meanwhile
 
 const app = id('app');
 
@@ -87,27 +88,37 @@ async function route() {
     side.focus();
     return;
   }
-  const s = session({ name, api, rights: hello.rights, leave: () => { location.hash = ''; }, gone: (e) => { location.hash = ''; failed(e); } });
+  const s = session({ name, api, rights: hello.rights, leave: () => { location.hash = ''; }, gone: (e) => { location.hash = ''; failed(e); }, enter });
   open = s;
   swap(app, side.e, s.e);
   s.focus();
   await reload(s);
 }
 
+// enter goes to another session; a text that came back belongs into its input.
+function enter(id, text) {
+  carried = text ? { id, text } : null;
+  location.hash = address(id);
+}
+
 // reload loads a session. Blocks take care of their own order; a state that came
 // meanwhile is newer than the one that was asked for.
 async function reload(s, again) {
-  early = [];
+  const states = [];
+  early.add(states);
   try {
     await s.load(again);
   } catch (e) {
     if (!e.quiet) failed(e);
   } finally {
-    const states = early;
-    early = null;
+    early.delete(states);
     if (open === s) {
       states.forEach((x) => s.set(x));
       alerts.page(`${s.title()} · pawl`);
+      if (carried?.id === s.name) {
+        s.put(carried.text);
+        carried = null;
+      }
     }
   }
 }
@@ -130,7 +141,7 @@ function heard(kind, data) {
   }
   if (!open || data.session !== open.name) return;
   if (kind === 'state') {
-    early?.push(data);
+    for (const states of early) states.push(data);
     open.set(data);
     alerts.page(`${data.title || 'New session'} · pawl`);
   } else if (kind === 'block') open.block(data);

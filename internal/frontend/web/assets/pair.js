@@ -6,7 +6,7 @@ import { api } from './api.js';
 // codeInAddress takes the code out of the address, where the QR code put it, before
 // anything else happens: not even the history has it then.
 export function codeInAddress() {
-  const m = /^#code=([\w-]+)$/.exec(location.hash);
+  const m = /^#code=([\w-]+)(?:&sha256=\w+)?$/.exec(location.hash);
   if (!m) return '';
   history.replaceState(null, '', location.pathname);
   return m[1];

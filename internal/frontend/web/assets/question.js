@@ -41,7 +41,7 @@ export function sheet({ answer, may, failed }) {
     const calls = q.calls ?? [];
     const asked = at < 0 ? calls : calls.slice(at, at + 1);
     const title = calls.length === 0 ? (q.from ? `${q.from} asks` : q.options?.length || !q.why ? 'pawl asks' : q.why)
-      : at < 0 ? `Allow these ${calls.length}?` : `Allow ${asked[0].title}?`;
+      : at < 0 ? `Allow these ${calls.length}?` : `Allow ${asked[0].wants ? `it to ${asked[0].wants}` : asked[0].title}?`;
     const count = questions.length > 1 ? `1 of ${questions.length} questions` : calls.length > 1 && at >= 0 ? `${at + 1} of ${calls.length}` : '';
     swap(e,
       h('h2', { tabindex: '-1' }, h('bdi', null, title)),

@@ -4,13 +4,21 @@ import { h, button, s, swap, say, words } from './dom.js';
 import { icon } from './icons.js';
 import { timeline } from './timeline.js';
 import { sheet } from './question.js';
+import { board } from './board.js';
 import { composer } from './composer.js';
+import { course } from './course.js';
+import { plan } from './plan.js';
+import { rewind, undo } from './undo.js';
 import { choose, dialog, failed } from './dialog.js';
 import { percent, tokens } from './words.js';
 
-// session shows one. api: what may be asked of the server; rights: watch, answer, steer.
-export function session({ name, api, rights, leave, gone }) {
+// session shows one. api: what may be asked of the server; rights: watch, answer, steer;
+// enter(session, text) goes to another session, with a text for its input.
+export function session({ name, api, rights, leave, gone, enter }) {
   const steers = rights === 'steer';
+  let state = null;
+  let again = () => {}; // draws the pictures again, if they are shown
+  const may = () => steers && !state?.read_only;
   const title = h('h1', { tabindex: '-1' }, '…');
   const facts = h('dl', { class: 'facts', 'aria-label': 'About the session' });
   const working = h('p', { class: 'working', hidden: true }, h('span', { class: 'dot running' }), h('span'));
@@ -23,13 +31,14 @@ export function session({ name, api, rights, leave, gone }) {
     withdraw: async (q) => { await api.withdraw(name, q.id); write.put(q.text); },
     interrupt: async () => { await api.interrupt(name); say('Interrupted'); },
   });
+  const swarm = board({ api, session: name, may });
+  const proposal = plan({ api, session: name, may });
   const e = h('main', { id: 'main', tabindex: '-1', 'aria-label': 'Session' },
     h('div', { class: 'bar' },
       button({ class: 'plain icon back', 'aria-label': 'All sessions' }, icon('back'), leave),
       title,
       button({ class: 'plain icon', 'aria-label': 'More actions', title: 'More actions', 'aria-haspopup': 'dialog' }, icon('more'), menu)),
-    facts, line.e, ask.e, write.e);
-  let state = null;
+    facts, swarm.e, line.e, proposal.e, ask.e, write.e);
 
   function set(next) {
     const before = state;
@@ -48,14 +57,15 @@ export function session({ name, api, rights, leave, gone }) {
     const busy = state.status === 'running' || state.status === 'waiting';
     working.hidden = state.status !== 'running';
     working.lastChild.textContent = state.doing || 'Working…';
-    write.set({ busy, queued: state.queue ?? [], may: may() });
+    write.set({ busy, queued: state.queue ?? [], may: may() && !state.swarm });
     ask.set(state.questions ?? []);
+    proposal.set(state);
+    swarm.set(state);
+    if (before && before.cost !== state.cost) again();
     if (before && before.status !== state.status && state.status !== 'waiting') say(`Session ${words_of[state.status] ?? state.status}`);
   }
 
   const fact = (name, value) => h('div', null, h('dt', null, name), h('dd', null, h('bdi', null, value)));
-
-  const may = () => steers && !state?.read_only;
 
   function menu() {
     dialog(state?.title || 'Session', (close) => {
@@ -69,44 +79,35 @@ export function session({ name, api, rights, leave, gone }) {
       }));
       return h('ul', { class: 'actions' },
         !may() && h('li', null, 'This device only watches.'),
-        may() && item('Change the model…', model),
+        item('How it goes…', () => { again = course(api, name, state.window?.size ?? 0); }),
+        may() && !state?.swarm && item('Change the model…', model),
         may() && state?.modes?.length > 0 && item('Change the mode…', () => choose('Mode', state.modes, state.mode, (mode) => api.mode(name, mode))),
-        may() && item('Undo the last changes…', undo),
+        may() && item('Undo the last changes…', () => undo(api, name)),
+        may() && !state?.swarm && item('Go back to a prompt…', () => rewind(api, name, (to) => enter(to.id, to.text))),
+        may() && !state?.swarm && item('Continue in a copy', async () => enter((await api.fork(name)).id)),
         may() && !state?.closed && item('Stop the session…', stop));
     });
   }
 
-  async function undo() {
-    const plan = await api.undoPlan(name);
-    if (!plan.files?.length) return dialog('Undo', () => h('p', null, plan.said || 'There is nothing to undo.'));
-    dialog('Undo the last changes', () => [
-      plan.said && h('p', null, plan.said),
-      h('ul', { class: 'files' }, plan.files.map((f) => h('li', null, h('code', null, h('bdi', null, f.path)), f.said && h('span', { class: 'dim' }, ` ${f.said}`)))),
-    ], (close) => [button({}, 'Keep them', close), button({ class: 'danger' }, 'Undo', async () => {
-      try {
-        await api.undo(name, plan.hash);
-        say('Undone');
-      } catch (err) {
-        failed(err);
-      } finally {
-        close();
-      }
-    })]);
-  }
-
-  function model() {
-    const input = h('input', { type: 'text', placeholder: 'provider/model', autocapitalize: 'off', spellcheck: 'false' });
-    dialog('Change the model', () => h('label', { class: 'field' }, 'Name of the model, as pawl models lists it', input),
-      (close) => [button({}, 'Cancel', close), button({ class: 'main' }, 'Change', async () => {
+  // model lets a person choose a model that can be used here.
+  async function model() {
+    const { models } = await api.models();
+    if (!models.length) return dialog('Model', () => h('p', null, 'No model can be used here. See: pawl models.'));
+    const find = h('input', { type: 'text', 'aria-label': 'Find a model', placeholder: 'Find', autocapitalize: 'off', spellcheck: 'false', on: { input: () => draw() } });
+    const rows = h('ul', { class: 'actions' });
+    const d = dialog('Model', () => [models.length > 8 && find, rows].filter(Boolean));
+    const draw = () => swap(rows, models.filter((m) => m.ref.toLowerCase().includes(find.value.trim().toLowerCase())).slice(0, 100).map((m) => h('li', null, button({ class: 'two', 'aria-current': m.ref === state.model ? 'true' : null },
+      [h('bdi', null, m.ref), m.about && h('small', { class: 'dim' }, m.about)], async () => {
+        d.close();
         try {
-          await api.model(name, input.value.trim());
+          await api.model(name, m.ref);
+          say(`Model ${m.ref}`);
         } catch (err) {
           failed(err);
-        } finally {
-          close();
         }
-      })]);
-    input.focus();
+      }))));
+    draw();
+    return d;
   }
 
   function stop() {
@@ -135,7 +136,8 @@ export function session({ name, api, rights, leave, gone }) {
 
   return {
     e, load, set, name,
-    block: line.block, gone: line.gone,
+    block(b) { line.block(b); swarm.changed(); },
+    gone: line.gone,
     piece(p) { if (!line.piece(p)) line.again().catch(failed); },
     put: write.put,
     title: () => title.textContent,

@@ -25,6 +25,7 @@ export function timeline({ load, failed }) {
   let stuck = true; // the end is in view, and stays there
   let generation = 0;
   let top = 0; // where it was scrolled to
+  let room = 0; // how high the view was then
   let frame = 0;
   let early = null; // changes that came while the newest blocks were loading
 
@@ -41,6 +42,7 @@ export function timeline({ load, failed }) {
   function bottom() {
     if (stuck) scroller.scrollTop = scroller.scrollHeight;
     top = scroller.scrollTop;
+    room = scroller.clientHeight;
     down.hidden = stuck && !after;
   }
 
@@ -48,8 +50,9 @@ export function timeline({ load, failed }) {
     // A scroll is told late: more text may stand below by then. Only a move upwards is a
     // person who leaves the end.
     if (atEnd()) stuck = !after;
-    else if (scroller.scrollTop < top) stuck = false;
+    else if (scroller.scrollTop < top && scroller.clientHeight === room) stuck = false; // another height moves it, too
     top = scroller.scrollTop;
+    room = scroller.clientHeight;
     down.hidden = stuck;
     if (scroller.scrollTop < 400 && before && !loading) more();
     if (after && atEnd()) newest();

@@ -5,6 +5,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,6 +32,7 @@ type fake struct {
 	streams int      // open now
 	down    bool     // it breaks every stream and refuses new ones
 	rights  string
+	swarm   object // other facts of the swarm
 	paired  bool
 	changed chan struct{} // a stream began or ended
 }
@@ -50,6 +52,7 @@ func newFake(t *testing.T) *fake {
 	f := &fake{wake: make(chan struct{}), states: map[string]object{}, blocks: map[string][]object{}, rights: "steer", paired: true, changed: make(chan struct{}, 1000)}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(os.DirFS("../assets")))
+	mux.HandleFunc("GET /blocks.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "../../page/blocks.css") })
 	mux.HandleFunc("POST /api/pair", f.pair)
 	mux.HandleFunc("GET /api/hello", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
@@ -71,7 +74,57 @@ func newFake(t *testing.T) *fake {
 		answer(w, 404, object{"error": "There is no such session."})
 	})
 	mux.HandleFunc("GET /api/s/{id}/blocks", f.page)
-	mux.HandleFunc("GET /api/s/{id}/undo", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /api/s/{id}/stats", func(w http.ResponseWriter, _ *http.Request) {
+		var replies []object
+		for i := range 40 {
+			replies = append(replies, object{"reply": i + 1, "usd": float64(i) * 0.0108, "tokens": i * 21000, "window": 20000 + i%25*3500, "time": "2026-11-23T10:00:00Z"})
+		}
+		answer(w, 200, object{
+			"unknown": 0, "tools": []object{{"tool": "bash", "calls": 31, "failed": 9}, {"tool": "read", "calls": 24, "failed": 0}, {"tool": "edit", "calls": 8, "failed": 2}},
+			"replies": replies,
+			"signals": []object{{"reply": 17, "level": "recovery", "rule": "same_error", "text": "the same error <b>three times</b>", "time": "2026-11-23T10:00:00Z", "evidence": []string{"call 14: bash go test ./… → FAIL"}}, {"reply": 22, "level": "block", "text": "the same call again", "time": "2026-11-23T10:00:00Z", "evidence": []string{}}},
+			"checks":  []object{{"reply": 12, "check": "go test", "ok": false, "said": "3 failures"}, {"reply": 25, "check": "go test", "ok": false, "said": "1 failure"}, {"reply": 40, "check": "go test", "ok": true, "said": "passed, 48 tests"}},
+		})
+	})
+	mux.HandleFunc("GET /api/push", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, object{"key": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "on": false})
+	})
+	mux.HandleFunc("DELETE /api/push", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.asked = append(f.asked, "DELETE /api/push")
+		answer(w, 200, object{})
+	})
+	mux.HandleFunc("GET /api/s/{id}/swarm", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		now := object{
+			"goal": "Build the shop", "outcome": "", "cost": "$1.25", "more": true, "tokens": 420000, "again": "", "aside": []string{},
+			"tasks": []object{
+				{"id": "cart", "title": "The cart", "state": "merged", "worker": "w1", "machine": "build-1", "cost": "$0.40", "after": []string{}},
+				{"id": "pay", "title": "Payment", "state": "taken", "worker": "w2", "machine": "build-2", "tries": 1, "after": []string{}},
+				{"id": "list", "title": "The list", "state": "conflicted", "merged_by": "list-merge", "cost": "$0.30", "after": []string{}, "error": "cart.go: both changed line 12 <b>"},
+				{"id": "docs", "state": "waiting", "after": []string{"cart", "pay"}},
+			},
+			"machines": []object{{"name": "build-1", "works": 0, "done": 1, "failed": 0}, {"name": "build-2", "works": 1, "done": 0, "failed": 2, "aside": "lacks npm"}},
+		}
+		maps.Copy(now, f.swarm)
+		answer(w, 200, now)
+	})
+	mux.HandleFunc("GET /api/models", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, object{"models": []object{{"ref": "anthropic/claude-sonnet", "about": "$3 in, $15 out for a million tokens"}, {"ref": "ollama/qwen", "about": "free"}}})
+	})
+	mux.HandleFunc("GET /api/s/{id}/plan", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, object{"id": "p7", "waits": true, "text": "# Plan\n\n1. Look\n2. Write\n", "html": `<div class="reply"><h3 dir="auto">Plan</h3><ol role="list"><li><span class="sign">1.</span><div><p dir="auto">Look at the cart</p></div></li><li><span class="sign">2.</span><div><p dir="auto">Write the sum</p></div></li></ol></div>`})
+	})
+	mux.HandleFunc("GET /api/s/{id}/prompts", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, object{"prompts": []object{{"prompt": 40, "time": "2026-11-23T10:05:00Z", "text": "Add a test too", "files": []string{"cart_test.go"}}, {"prompt": 4, "time": "2026-11-23T10:00:00Z", "text": "The total of the cart is always 0.", "files": []string{"cart.go"}}}})
+	})
+	mux.HandleFunc("GET /api/s/{id}/undo", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("prompt") != "0" {
+			answer(w, 200, object{"hash": "h2", "said": "2 files to undo", "files": []object{{"path": "cart_test.go", "said": "is undone", "html": question["calls"].([]object)[0]["html"]}, {"path": "README.md", "said": "somebody changed it since", "asks": true}}})
+			return
+		}
 		answer(w, 200, object{"hash": "h1", "said": "2 files go back to what they were before the last prompt.", "files": []object{{"path": "cart.go", "said": "+3 -1"}, {"path": "cart_test.go", "said": "+12"}}})
 	})
 	mux.HandleFunc("GET /api/devices", func(w http.ResponseWriter, _ *http.Request) {
@@ -210,6 +263,11 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request) {
 		f.set(session, object{"queue": []object{}})
 	case "model":
 		f.set(session, object{"model": in["model"]})
+	}
+	if what == "rewind" || what == "fork" {
+		f.add(object{"id": "s-back", "title": "Gone back", "status": "idle"})
+		answer(w, 200, object{"id": "s-back", "text": "Add a test too"})
+		return
 	}
 	if r.URL.Path == "/api/sessions" {
 		f.add(object{"id": "s-new", "title": "Write the tests", "status": "running"})

@@ -101,6 +101,30 @@ func TestAxe(t *testing.T) {
 			check(p, scheme+" undo")
 			p.press("Keep them")
 			p.gone("dialog")
+			shut := func() { p.press("Close"); p.gone("dialog") }
+			p.press("More actions")
+			p.press("How it goes")
+			p.shows("dialog", "Calls by tool")
+			check(p, scheme+" pictures")
+			shut()
+			p.press("More actions")
+			p.press("Go back to a prompt")
+			p.press("Add a test too")
+			p.shows("dialog", "somebody changed it since")
+			check(p, scheme+" rewind")
+			shut()
+			p.press("More actions")
+			p.press("Change the model")
+			p.shows("dialog", "ollama/qwen")
+			check(p, scheme+" models")
+			shut()
+			f.set("s1", object{"status": "idle", "questions": []object{}, "plan": object{"id": "p7", "phases": 2}, "swarm": true})
+			p.shows(".board", "1 of 4 merged")
+			check(p, scheme+" board")
+			p.press("Read and decide")
+			p.shows("dialog", "Look at the cart")
+			check(p, scheme+" plan")
+			shut()
 			p.open(f.URL)
 			p.shows(".sessions a", "Publish")
 			check(p, scheme+" list")
@@ -128,14 +152,18 @@ func TestAssets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := 0
+	blocks, err := os.ReadFile("../../page/blocks.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(blocks)
 	for _, e := range entries {
 		raw, err := os.ReadFile("../assets/" + e.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
 		size += len(raw)
-		if strings.HasSuffix(e.Name(), ".js") && !strings.Contains(string(index), `"/`+e.Name()+`"`) {
+		if strings.HasSuffix(e.Name(), ".js") && e.Name() != "sw.js" && !strings.Contains(string(index), `"/`+e.Name()+`"`) {
 			t.Errorf("index.html does not load %s at once", e.Name())
 		}
 		for _, bad := range []string{"DOMParser", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "cssText", "style="} {

@@ -108,15 +108,43 @@ func TestWatch(t *testing.T) {
 		p.picture("session-" + s.name)
 		f.block("s1", object{"id": "r2", "kind": "reply", "html": `<div class="reply"><p dir="auto">The sum is missing; I add it.</p></div>`})
 		p.gone(".streams")
+		for range 3 { // which are loaded beside each other
+			f.send("reset", object{})
+		}
+		f.set("s1", object{"title": "The total is right"})
+		p.until(`performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/s/s1')).length >= 8`) // the state and the blocks, four times
+		p.shows("main h1", "The total is right")
+		p.shows(".reply", "The sum is missing; I add it.")
 		p.well()
 	})
 }
 
-// SPEC 21.2: a prompt with an image, delivered once, and the queue.
+// SPEC 21.1: a tablet, light and dark: what is on a phone and on a desktop is there, and
+// nothing is wider than the screen.
+func TestTablet(t *testing.T) {
+	f, p := session(t, size{"tablet", 820, 1180, true})
+	f.block("s1", object{"id": "r2", "kind": "reply", "html": `<div class="reply"><p dir="auto">The sum is missing; I add it.</p></div>`})
+	p.shows(".block", "The sum is missing")
+	p.write(".composer textarea", "Go on")
+	p.press("Send")
+	p.until(`document.querySelector('.composer textarea').value === ''`)
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		p.well()
+	}
+	p.picture("tablet")
+}
+
+// SPEC 21.2: a prompt with an image, on a phone from its camera, delivered once, and the queue.
 func TestPrompt(t *testing.T) {
 	onBoth(t, func(t *testing.T, s size) {
 		f, p := session(t, s)
-		p.do(chromedpFile(t))
+		field := "Images"
+		if s.phone {
+			field = "Camera"
+			p.until(`document.querySelector('[aria-label="Take a photo"]').checkVisibility()`)
+		}
+		p.do(chromedpFile(t, field))
 		p.until(`document.querySelectorAll('.images li').length === 1`)
 		p.write(".composer textarea", "This is how it looks")
 		p.picture("composer-" + s.name)
@@ -171,12 +199,12 @@ func TestAnswer(t *testing.T) {
 func TestDeny(t *testing.T) {
 	onBoth(t, func(t *testing.T, s size) {
 		f, p := session(t, s)
-		two := object{"id": "q3", "calls": []object{{"call": "a", "title": "bash rm -r build", "preview": "rm -r build"}, {"call": "b", "title": "bash make", "preview": "make"}}}
+		two := object{"id": "q3", "calls": []object{{"call": "a", "title": "bash rm -r build", "preview": "rm -r build"}, {"call": "b", "title": "let it connect to example.com", "wants": "connect to example.com", "preview": "make"}}}
 		f.set("s1", object{"status": "waiting", "questions": []object{two}})
 		p.press("One by one")
 		p.shows(".ask h2", "rm -r build")
 		p.press("Allow once")
-		p.shows(".ask h2", "bash make")
+		p.shows(".ask h2", "Allow it to connect to example.com?")
 		p.press("Deny")
 		p.write(".ask input", "use ninja\r")
 		p.gone(".ask")

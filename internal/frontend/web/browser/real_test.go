@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -34,72 +34,104 @@ func model(w http.ResponseWriter, r *http.Request) {
 	if last.Type == "text" && strings.Contains(last.Text, "Write the file") {
 		stop, block, delta = "tool_use", object{"type": "tool_use", "id": "toolu_1", "name": "write", "input": object{}}, object{"type": "input_json_delta", "partial_json": `{"path":"answer.txt","content":"42\n"}`}
 	}
+	stream(w, stop, block, func(send func(object)) { send(delta) })
+}
+
+// stream writes a reply of one block.
+func stream(w http.ResponseWriter, stop string, block object, deltas func(send func(delta object))) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	for _, e := range []object{
-		{"type": "message_start", "message": object{"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-script", "content": []any{}, "usage": object{"input_tokens": 10, "output_tokens": 1}}},
-		{"type": "content_block_start", "index": 0, "content_block": block},
-		{"type": "content_block_delta", "index": 0, "delta": delta},
-		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": object{"stop_reason": stop}, "usage": object{"output_tokens": 20}},
-		{"type": "message_stop"},
-	} {
+	put := func(e object) {
 		data, _ := json.Marshal(e)
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], data)
+		_ = http.NewResponseController(w).Flush() // who has left needs none
 	}
+	put(object{"type": "message_start", "message": object{"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-script", "content": []any{}, "usage": object{"input_tokens": 10, "output_tokens": 1}}})
+	put(object{"type": "content_block_start", "index": 0, "content_block": block})
+	deltas(func(d object) { put(object{"type": "content_block_delta", "index": 0, "delta": d}) })
+	put(object{"type": "content_block_stop", "index": 0})
+	put(object{"type": "message_delta", "delta": object{"stop_reason": stop}, "usage": object{"output_tokens": 20}})
+	put(object{"type": "message_stop"})
+}
+
+// built is pawl, which is built once.
+func built(t *testing.T) string {
+	t.Helper()
+	path, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "pawl-built-") // of the last test, too: the system removes it
+	if err != nil {
+		return "", err
+	}
+	pawl := filepath.Join(dir, "pawl")
+	build := exec.Command("go", "build", "-o", pawl, "./cmd/pawl")
+	build.Dir = "../../../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return pawl, nil
+})
+
+// serve runs pawl serve, on a terminal, which script makes.
+func (r *real) serve(flags ...string) {
+	r.t.Helper()
+	serve := exec.Command("script", "-qfec", "exec "+r.pawl+" serve --listen 127.0.0.1:0 --rights steer "+strings.Join(flags, " "), "/dev/null")
+	serve.Env, serve.Dir = r.env, r.folder
+	in, err := serve.StdinPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out, err := serve.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.in, r.pid = in, serve.Process.Pid
+	r.t.Cleanup(func() {
+		_, _ = io.WriteString(in, "\x03") // Ctrl+C on its terminal
+		_ = serve.Wait()
+	})
+	go func() {
+		defer close(r.addresses)
+		for l := bufio.NewScanner(out); l.Scan(); {
+			if at := regexp.MustCompile(`https?://[\d.:]+/#code=[\w-]+(&sha256=\w+)?`).FindString(l.Text()); at != "" {
+				r.addresses <- at
+			}
+		}
+	}()
+	r.first = <-r.addresses
+	if r.first == "" {
+		r.t.Fatal("pawl serve printed no address")
+	}
+	r.at, _, _ = strings.Cut(r.first, "#")
+}
+
+// code returns the address with a code that nobody has used.
+func (r *real) code() string {
+	if r.first == "" {
+		_, _ = io.WriteString(r.in, "\r") // else no address comes
+		return <-r.addresses
+	}
+	first := r.first
+	r.first = ""
+	return first
 }
 
 // SPEC 21.1, 21.2, 21.4: the page with pawl itself: pair with the code in the address,
 // prompt, allow a call, see the answer, undo.
 func TestPawl(t *testing.T) {
-	pawl := filepath.Join(t.TempDir(), "pawl")
-	build := exec.Command("go", "build", "-o", pawl, "./cmd/pawl")
-	build.Dir = "../../../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	onBoth(t, func(t *testing.T, s size) {
-		api := httptest.NewServer(http.HandlerFunc(model))
-		t.Cleanup(api.Close)
-		home, folder := t.TempDir(), t.TempDir()
-		env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "ANTHROPIC_API_KEY=test-key-000000", "ANTHROPIC_BASE_URL=" + api.URL, "PAWL_MODEL=anthropic/claude-script"}
-		first := exec.Command(pawl, "run", "-C", folder, "hello")
-		first.Env = env
-		if out, err := first.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-
-		// it serves only on a terminal, which script makes
-		serve := exec.Command("script", "-qfec", pawl+" serve --listen 127.0.0.1:0 --rights steer", "/dev/null")
-		serve.Env = env
-		serve.Dir = folder
-		in, err := serve.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := serve.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := serve.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_, _ = io.WriteString(in, "\x03") // Ctrl+C on its terminal
-			if _ = serve.Wait(); serve.ProcessState.ExitCode() != 130 {
-				t.Errorf("pawl serve: %v", serve.ProcessState)
-			}
-		})
-		address := ""
-		for l := bufio.NewScanner(out); address == "" && l.Scan(); {
-			address = regexp.MustCompile(`http://[\d.:]+/#code=[\w-]+`).FindString(l.Text())
-		}
-		if address == "" {
-			t.Fatal("pawl serve printed no address")
-		}
-		go func() { _, _ = io.Copy(io.Discard, out) }()
-
+		r := serves(t)
+		folder := r.folder
 		p := start(t, s)
-		p.open(address)
+		p.open(r.code())
 		p.press("hello")
 		p.shows(".reply", "It is done: <b>42</b>.")
 		p.write(".composer textarea", "Write the file")

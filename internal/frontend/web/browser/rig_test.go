@@ -119,6 +119,9 @@ func (p *tab) open(address string) {
 	p.do(chromedp.Navigate(address))
 }
 
+// tries loads an address that the browser may refuse.
+func (p *tab) tries(address string) { _ = chromedp.Do(p.ctx, chromedp.Navigate(address)) }
+
 // value evaluates JavaScript.
 func value[T any](p *tab, script string) T {
 	p.t.Helper()
@@ -165,12 +168,24 @@ func (p *tab) gone(selector string) {
 	p.until(fmt.Sprintf(`![...document.querySelectorAll(%q)].some((e) => e.checkVisibility())`, selector))
 }
 
-// press clicks a button, when it can be pressed, as a person does: where it is seen.
+// press clicks a button, when it can be pressed, as a person does: where it is seen, and
+// where it stays, since what arrives may move it.
 func (p *tab) press(name string) {
 	p.t.Helper()
 	at := fmt.Sprintf(`[...document.querySelectorAll('button, a, summary, label.tick')].find((e) => e.checkVisibility() && e.getAttribute('aria-disabled') !== 'true' && !e.closest('[inert]') && (e.getAttribute('aria-label') ?? e.textContent).trim().startsWith(%q))`, name)
 	p.until(`Boolean(` + at + `)`)
-	v := value[[]float64](p, `(() => { const e = `+at+`; e.scrollIntoView({ block: 'nearest' }); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+	v := value[[]float64](p, `new Promise((done) => {
+		let before = '', same = 0;
+		const look = () => {
+			const e = `+at+`;
+			e?.scrollIntoView({ block: 'nearest' });
+			const r = e?.getBoundingClientRect(), now = r ? [r.x + r.width / 2, r.y + r.height / 2] : [];
+			same = r && String(now) === before ? same + 1 : 0;
+			before = String(now);
+			same > 3 ? done(now) : setTimeout(look, 20);
+		};
+		look();
+	})`)
 	p.do(chromedp.MouseClickXY(v[0], v[1]))
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromedpFile gives the composer an image.
-func chromedpFile(t *testing.T) chromedp.Action[chromedp.Void] {
+// chromedpFile gives the composer an image, by its field for images or that for the camera.
+func chromedpFile(t *testing.T, field string) chromedp.Action[chromedp.Void] {
 	raw, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func chromedpFile(t *testing.T) chromedp.Action[chromedp.Void] {
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return chromedp.SetUploadFiles(chromedp.CSS(`.composer input[aria-label="Images"]`), []string{file}, chromedp.NodeReady)
+	return chromedp.SetUploadFiles(chromedp.CSS(`.composer input[aria-label="`+field+`"]`), []string{file}, chromedp.NodeReady)
 }
 
 func keys(text string) chromedp.Action[chromedp.Void] { return chromedp.KeyEvent(text) }

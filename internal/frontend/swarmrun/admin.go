@@ -1,0 +1,107 @@
+package swarmrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/setup"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
+)
+
+// At is a NATS server as somebody looks at it who looks after swarms and workers.
+type At struct {
+	*setup.Environment
+	Server Server
+}
+
+func on[T any](a At, do func(nc *nats.Conn) (T, error)) (T, error) {
+	nc, err := a.Server.connect(a.Env, nil)
+	if err != nil {
+		return *new(T), err
+	}
+	defer nc.Close()
+	v, err := do(nc)
+	if errors.Is(err, leases.ErrNoSwarm) {
+		err = fault.NewConfiguration("see: pawl swarm list --nats URL; also of another --team", "%v", err)
+	}
+	return v, err
+}
+
+// Swarms returns the swarms that the server knows.
+func (a At) Swarms(ctx context.Context) ([]leases.Running, error) {
+	return on(a, func(nc *nats.Conn) ([]leases.Running, error) { return leases.Swarms(ctx, nc, a.Server.Team) })
+}
+
+// Machines returns the workers at the server.
+func (a At) Machines(ctx context.Context) ([]leases.Machine, error) {
+	return on(a, func(nc *nats.Conn) ([]leases.Machine, error) { return leases.Machines(ctx, nc, a.Server.Team) })
+}
+
+// Drain makes a machine's workers end after their tasks, and returns them.
+func (a At) Drain(ctx context.Context, machine string) ([]leases.Machine, error) {
+	all, err := on(a, func(nc *nats.Conn) ([]leases.Machine, error) { return leases.Drain(ctx, nc, a.Server.Team, machine) })
+	if err == nil && len(all) == 0 {
+		err = fault.NewConfiguration("see: pawl swarm machines --nats URL; also of another --team", "no worker of a machine %q answers", machine)
+	}
+	return all, err
+}
+
+// Status returns a running swarm as it is now.
+func (a At) Status(ctx context.Context, id string) (team.Report, error) {
+	return on(a, func(nc *nats.Conn) (r team.Report, err error) {
+		raw, err := leases.Status(ctx, nc, a.Server.Team, id)
+		if err == nil {
+			err = json.Unmarshal(raw, &r)
+		}
+		return r, err
+	})
+}
+
+// remoteOrder is an order to a swarm that another machine runs, or a task whose changes are
+// to be shown.
+type remoteOrder struct {
+	event.TaskSteered
+	Diff string `json:"diff,omitempty"`
+}
+
+// mostSent is how much of a task's changes is sent: servers take messages of a megabyte.
+const mostSent = 256 << 10
+
+func (a At) order(ctx context.Context, id string, o remoteOrder) (said string, err error) {
+	return on(a, func(nc *nats.Conn) (string, error) {
+		raw, err := json.Marshal(o)
+		if err != nil {
+			return "", err
+		}
+		return leases.Order(ctx, nc, a.Server.Team, id, raw)
+	})
+}
+
+// Steer gives an order to a swarm that another machine runs.
+func (a At) Steer(ctx context.Context, id string, o event.TaskSteered) error {
+	_, err := a.order(ctx, id, remoteOrder{TaskSteered: o})
+	return err
+}
+
+// Diff returns what the newest result of a task changes.
+func (a At) Diff(ctx context.Context, id, task string) (string, error) {
+	return a.order(ctx, id, remoteOrder{Diff: task})
+}
+
+// Cancel ends a swarm that another machine runs, and returns a message for the person.
+func (a At) Cancel(ctx context.Context, id string) (done string, err error) {
+	return on(a, func(nc *nats.Conn) (string, error) {
+		dead, err := leases.Cancel(ctx, nc, a.Server.Team, id)
+		if dead {
+			return fmt.Sprintf("no process that runs swarm %s answers: what it left on the NATS server is removed; its log and trees are on the machine where it ran: pawl swarm cancel %s", id, id), err
+		}
+		return fmt.Sprintf("swarm %s ends now; its result is not written", id), err
+	})
+}

@@ -1,0 +1,170 @@
+package claudecode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/frontmatter"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/unknown"
+)
+
+// Front is a kind of file that begins with keys.
+type Front string
+
+// The kinds.
+const (
+	Skill   Front = "skill"
+	Command Front = "command"
+	Agent   Front = "agent"
+	Style   Front = "output style"
+)
+
+// front is the meaning of one key, in lower case.
+type front struct {
+	use  Use
+	note string
+	// guard: it forbids or limits something. One that is not used is named before anything
+	// runs; stops: the file is not used with it.
+	guard, stops bool
+}
+
+// Notes of several kinds.
+const (
+	inConversation = "a command and a skill work in the conversation: /model, --effort"
+	narrowTools    = "use allowed-tools"
+	shared         = "pawl's memory is one for the folder: pawl memory"
+)
+
+// fronts are the keys of each kind of file. TestNoGuardIsDropped has a value for
+// each that guards something.
+var fronts = func() map[Front]map[string]front {
+	prompts := map[string]front{
+		"allowed-tools":            {use: Used, guard: true},
+		"disable-model-invocation": {use: Used, guard: true},
+		"user-invocable":           {use: Used, guard: true},
+		"argument-hint":            {use: Used},
+		"arguments":                {use: Unused, note: "write $1, $2 in the text"},
+		"model":                    {use: Unused, note: inConversation},
+		"effort":                   {use: Unused, note: inConversation},
+		"context":                  {use: Unused, note: "a command works in the conversation: make it a skill"},
+		"agent":                    {use: Unused, note: "it is used with context: fork, in a skill"},
+		"paths":                    {use: Unused, note: "pawl offers it for all files"},
+		"globs":                    {use: Unused, note: "pawl offers it for all files"},
+		"alwaysapply":              {use: Unused, note: "write it into AGENTS.md"},
+		"shell":                    {use: Unused, note: "pawl has one shell"},
+		"once":                     {use: Unused, note: noSuch},
+		"hooks":                    {use: Unused, note: "write them into .claude/settings.json, which holds for every turn", guard: true, stops: true},
+		"disallowed-tools":         {use: Unused, note: narrowTools, guard: true, stops: true},
+		"disallowedtools":          {use: Unused, note: narrowTools, guard: true, stops: true},
+		"tools":                    {use: Unused, note: narrowTools, guard: true, stops: true},
+		"permissionmode":           {use: Unused, note: narrowTools, guard: true, stops: true},
+	}
+	skill := maps.Clone(prompts)
+	skill["context"] = front{use: Used}
+	return map[Front]map[string]front{
+		Command: prompts,
+		Skill:   skill,
+		Agent: {
+			"tools":            {use: Used, guard: true},
+			"disallowedtools":  {use: Used, guard: true},
+			"disallowed-tools": {use: Used, guard: true},
+			"maxturns":         {use: Used, guard: true},
+			"budget":           {use: Used, guard: true},
+			"read-only":        {use: Used, guard: true},
+			"permissionmode":   {use: Differently, note: "plan holds; an agent never has more rights than who started it", guard: true},
+			"model":            {use: Used},
+			"skills":           {use: Used},
+			"background":       {use: Used},
+			"mcpservers":       {use: Differently, note: "an agent has the servers of the session; one that only the file describes is not started"},
+			"memory":           {use: Unused, note: shared},
+			"effort":           {use: Unused, note: "an agent has the session's: --effort"},
+			"temperature":      {use: Unused, note: noSuch},
+			"initialprompt":    {use: Unused, note: "an agent gets its prompt from who starts it"},
+			"isolation":        {use: Unused, note: "it works in this folder, and its changes can be undone: pawl --worktree starts a session in a copy", guard: true},
+			"allowed-tools":    {use: Unused, note: "use tools", guard: true, stops: true},
+			"hooks":            {use: Unused, note: "write them into .claude/settings.json, which holds for every agent", guard: true, stops: true},
+		},
+		Style: {
+			"keep-coding-instructions": {use: Differently, note: styleAdded},
+			"force-for-plugin":         {use: Unused, note: "you choose the style"},
+		},
+	}
+}()
+
+// Read returns what becomes of the keys of a file. An error means that the file cannot be
+// used: it has a guard that is not kept, or a key that may be one.
+func (f Front) Read(fields frontmatter.Fields) (out []Finding, err error) {
+	known := unknown.Keys{Others: frontmatter.Descriptive()}
+	for name, k := range fronts[f] {
+		if k.guard {
+			known.Guards = append(known.Guards, name)
+		} else {
+			known.Others = append(known.Others, name)
+		}
+	}
+	slices.Sort(known.Guards)
+	guards, others := known.Of(maps.Keys(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		k, in := fronts[f][name]
+		k = f.beside(name, k, fields)
+		switch {
+		case !in:
+		case k.stops:
+			return nil, fmt.Errorf("it has %s, which pawl cannot enforce: %s", name, k.note)
+		default:
+			out = append(out, Finding{Key: name, Use: k.use, Note: k.note, Guard: k.guard && k.use == Unused})
+		}
+	}
+	for _, name := range others {
+		out = append(out, Finding{Key: name, Use: Unknown, Note: "pawl has no such key"})
+	}
+	return out, known.Error("the front matter of "+f.article(), guards)
+}
+
+// beside returns what a key means next to the others of the file.
+func (f Front) beside(name string, k front, fields frontmatter.Fields) front {
+	forks := f == Skill && Forks(fields)
+	switch {
+	case name == "model" && strings.EqualFold(fields.Text("model"), "inherit"), forks && (name == "model" || name == "agent"):
+		return front{use: Used}
+	case f == Skill && name == "context" && !forks:
+		return front{use: Unused, note: "pawl knows fork"}
+	}
+	return k
+}
+
+func (f Front) article() string {
+	if strings.ContainsRune("aeo", rune(f[0])) {
+		return "an " + string(f)
+	}
+	return "a " + string(f)
+}
+
+// Forks reports whether a skill runs in an agent.
+func Forks(fields frontmatter.Fields) bool { return fields.Text("context") == "fork" }
+
+// Without returns the tools of pawl that a name forbids an agent: all that do what it
+// names. A name that nobody knows is an error: it would forbid nothing.
+func Without(name string) ([]string, error) {
+	name = strings.TrimSpace(name)
+	c, known := tools[tool.PlainName(name)]
+	switch {
+	case strings.ContainsAny(name, "()*"):
+		return nil, fmt.Errorf("pawl forbids an agent whole tools, and not %q", name)
+	case strings.HasPrefix(name, "mcp__"):
+		return []string{name}, nil
+	case !known:
+		return nil, fmt.Errorf("pawl does not know the tool %q, so it would forbid nothing", name)
+	case c.form == commands:
+		return []string{"bash", "bash_output", "bash_kill"}, nil
+	case c.bare != nil:
+		return c.bare, nil
+	}
+	return c.as, nil
+}
+
+// FrontKeys returns the keys of a kind of file, for tests.
+func (f Front) FrontKeys() []string { return slices.Sorted(maps.Keys(fronts[f])) }

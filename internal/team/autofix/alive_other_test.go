@@ -1,5 +1,0 @@
-//go:build !unix
-
-package autofix
-
-func alive(int) bool { return false }
