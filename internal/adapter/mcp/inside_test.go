@@ -36,6 +36,19 @@ func (h *holder) Exchange(ctx context.Context, _ string, message []byte) ([]byte
 }
 func (h *holder) Incoming(string) <-chan []byte { return h.own }
 
+// holders is a program with several servers. Each has its own requests, whose ids are also
+// those of another's.
+type holders map[string]*holder
+
+func (h holders) Elicit(ctx context.Context, q Elicitation) ([]byte, error) {
+	return h[q.Server].Elicit(ctx, q)
+}
+
+func (h holders) Exchange(ctx context.Context, name string, message []byte) ([]byte, error) {
+	return h[name].Exchange(ctx, name, message)
+}
+func (h holders) Incoming(name string) <-chan []byte { return h[name].Incoming(name) }
+
 // holds runs a server as the Agent SDK does: an answer for each message, which for
 // one that is not a request means nothing.
 func holds(t *testing.T, server *sdk.Server) *holder {
@@ -205,7 +218,7 @@ func TestQuestionsGoToTheProgram(t *testing.T) {
 // SPEC 17.6: a program replaces its servers while the session lasts. A tool of one that it
 // took away fails, and a configured server keeps its name.
 func TestSet(t *testing.T) {
-	s := insideOf(t, holds(t, greeter()))
+	s := insideOf(t, holders{"mine": holds(t, greeter()), "more": holds(t, greeter())})
 	configured := newManagedServer(s, Server{Name: "own", Problem: "x"})
 	s.managed = append(s.managed, configured)
 	set, _ := s.Offer(t.Context(), modelOf(200_000), true)

@@ -154,7 +154,12 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 		b.warm.Fill(own, dir)
 		env = append(env, goCache(&facts, b.Self, b.env, own)...)
 		if !b.Temporary {
-			b.pruneOnce.Do(func() { go func() { _ = prune(own, usualBounds, time.Now()) }() }) // it is tried again another day
+			b.pruneOnce.Do(func() {
+				now := time.Now()
+				if caches, err := pruneDue(own, usualBounds, now); err == nil && caches != nil {
+					go prune(caches, usualBounds, now)
+				}
+			})
 		}
 	default:
 		return nil, nil, fmt.Errorf("there is no sandbox of the level %s", c.Level)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,29 +24,39 @@ var usualBounds = bounds{unused: 30 * 24 * time.Hour, most: 4 << 30, leave: 3 <<
 // command can write there.
 const pruned = ".pruned"
 
-// prune applies bounds to the caches of all workspaces; own is the folder in use.
-// Untrusted commands wrote the caches, so no link is followed out of the folder.
-func prune(own string, b bounds, now time.Time) error {
+// pruneDue returns the folder of the caches of all workspaces if they are to be checked
+// now, nil if they have been; own is the folder in use. It writes all that pruning writes,
+// so that what is left for later only removes files.
+func pruneDue(own string, b bounds, now time.Time) (*os.Root, error) {
 	r, err := os.OpenRoot(filepath.Dir(own))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	due := func() (bool, error) {
+		if err := r.Chtimes(filepath.Base(own), now, now); err != nil {
+			return false, err
+		}
+		if st, err := r.Lstat(pruned); err == nil && now.Sub(st.ModTime()) < b.every && !st.ModTime().After(now) {
+			return false, nil
+		}
+		if err := r.WriteFile(pruned, nil, 0o600); err != nil {
+			return false, err
+		}
+		return true, r.Chtimes(pruned, now, now)
+	}
+	if ok, err := due(); !ok || err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// prune applies bounds to the caches in r, and closes it. Untrusted commands wrote the
+// caches, so no link is followed out of the folder.
+func prune(r *os.Root, b bounds, now time.Time) {
 	defer r.Close()
-	if err := r.Chtimes(filepath.Base(own), now, now); err != nil {
-		return err
-	}
-	if st, err := r.Lstat(pruned); err == nil && now.Sub(st.ModTime()) < b.every && !st.ModTime().After(now) {
-		return nil
-	}
-	if err := r.WriteFile(pruned, nil, 0o600); err != nil {
-		return err
-	}
-	if err := r.Chtimes(pruned, now, now); err != nil {
-		return err
-	}
 	folders, err := fs.ReadDir(r.FS(), ".")
 	if err != nil {
-		return err
+		return // it is tried again another day
 	}
 	for _, f := range folders {
 		st, err := f.Info()
@@ -58,7 +69,6 @@ func prune(own string, b bounds, now time.Time) error {
 		}
 		shrink(r, f.Name(), b)
 	}
-	return nil
 }
 
 // shrink removes the oldest files of a folder until it is small enough.

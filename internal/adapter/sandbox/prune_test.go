@@ -51,7 +51,12 @@ func TestPrune(t *testing.T) {
 		slices.Sort(out)
 		return strings.Join(out, " ")
 	}
-	must.Do(t, prune(filepath.Join(top, "mine"), b, now))
+	check := func(at time.Time) {
+		if caches := must.Get(pruneDue(filepath.Join(top, "mine"), b, at))(t); caches != nil {
+			prune(caches, b, at)
+		}
+	}
+	check(now)
 	const want = "away mine/go-build/c mine/go-build/d mine/link small/npm/a small/npm/b small/npm/c small/npm/d"
 	if got := list(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
@@ -64,7 +69,7 @@ func TestPrune(t *testing.T) {
 		after time.Duration
 		there bool
 	}{{23 * time.Hour, true}, {25 * time.Hour, false}} {
-		must.Do(t, prune(filepath.Join(top, "mine"), b, now.Add(c.after)))
+		check(now.Add(c.after))
 		if there := strings.Contains(list(), "small/npm/e"); there != c.there {
 			t.Errorf("after %s it is there: %v", c.after, there)
 		}
