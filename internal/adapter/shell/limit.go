@@ -69,6 +69,13 @@ func (l *limit) resume() {
 	}
 }
 
+// isHeld reports whether the command is held now.
+func (l *limit) isHeld() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held > 0
+}
+
 // waited returns how long the command was held.
 func (l *limit) waited() time.Duration {
 	l.mu.Lock()

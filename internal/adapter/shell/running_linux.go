@@ -24,7 +24,7 @@ func stillRunning(f family) []tool.Running {
 	begin := time.Now()
 	before := map[int]int{}
 	for _, pid := range members(f) {
-		before[pid], _, _, _ = work(pid)
+		before[pid], _, _, _ = spent(pid)
 	}
 	time.Sleep(observed)
 	parents := map[int]bool{}
@@ -36,7 +36,7 @@ func stillRunning(f family) []tool.Running {
 	took := time.Since(begin).Seconds()
 	var out []tool.Running
 	for _, pid := range slices.Sorted(maps.Keys(before)) {
-		now, name, runs, ok := work(pid)
+		now, name, runs, ok := spent(pid)
 		cpu := int(100 * float64(now-before[pid]) / ticks / took)
 		if runs { // it may have got no CPU meanwhile, on a busy machine
 			cpu = max(cpu, 1)
@@ -48,8 +48,20 @@ func stillRunning(f family) []tool.Running {
 	return out
 }
 
-// work returns the CPU time of a process and its name, and whether it runs now, or could.
-func work(pid int) (spent int, name string, runs, ok bool) {
+// workOf returns what the processes of a family have done.
+func workOf(f family) work {
+	w := work{known: true, pids: members(f)}
+	for _, pid := range w.pids {
+		cpu, _, runs, _ := spent(pid)
+		w.spent += time.Duration(cpu) * time.Second / ticks
+		w.runs = w.runs || runs
+	}
+	return w
+}
+
+// spent returns the CPU time of a process and its name, and whether it runs now, or could
+// if it had a CPU or its disk.
+func spent(pid int) (cpu int, name string, runs, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	i, j := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if err != nil || i < 0 || j < i {
@@ -61,5 +73,5 @@ func work(pid int) (spent int, name string, runs, ok bool) {
 	}
 	user, _ := strconv.Atoi(string(f[11]))
 	system, _ := strconv.Atoi(string(f[12]))
-	return user + system, string(bytes.ToValidUTF8(b[i+1:j], []byte("?"))), f[0][0] == 'R', true
+	return user + system, string(bytes.ToValidUTF8(b[i+1:j], []byte("?"))), f[0][0] == 'R' || f[0][0] == 'D', true
 }

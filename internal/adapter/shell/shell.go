@@ -170,8 +170,16 @@ func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, 
 	over := make(chan struct{})
 	limit.begin(min(most, s.opt.MaxTimeout), sync.OnceFunc(func() { close(over) }))
 	defer limit.stop()
+	var idle <-chan process.Refusal
+	if c.Idle > 0 {
+		idle = j.idles(c.Idle, limit.isHeld)
+	}
+	var waited *process.Refusal
 	select {
 	case <-j.done:
+	case host := <-idle:
+		j.kill(cancelGrace)
+		waited = &host
 	case <-ctx.Done():
 		j.kill(cancelGrace)
 		err = context.Cause(ctx)
@@ -183,7 +191,7 @@ func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, 
 	}
 	s.forgetEnded(j)
 	ran = j.ran(j.tape)
-	ran.Duration = max(0, ran.Duration-limit.waited())
+	ran.Duration, ran.Waited = max(0, ran.Duration-limit.waited()), waited
 	return ran, again, err
 }
 

@@ -24,6 +24,8 @@ type Ran struct {
 	Pipe           Pipe // of the last pipeline that ran, where bash told it
 	Signal         string
 	TimedOut       bool
+	// Waited is the host for which it waited until it was ended (Run.Idle), nil for none.
+	Waited *process.Refusal
 	// Running is what still ran at the time limit, where that is known.
 	Running  []Running
 	Duration time.Duration // without the time in which it was held

@@ -327,7 +327,10 @@ type Run struct {
 	Command string
 	Dir     string // "" the workspace root
 	Timeout time.Duration
-	Out     func(string)
+	// Idle, if set, is after which time a command is ended that does nothing since the
+	// sandbox refused it a host.
+	Idle time.Duration
+	Out  func(string)
 	// Env entries are added to the allow-listed environment.
 	Env []string
 	// Reads are files and folders outside the workspace that the tool itself

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -60,7 +61,7 @@ func (k *check) Consent() *permission.Check { return &k.Check.Check }
 
 func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.Result, error) {
 	start := k.t.Now()
-	c := tool.Run{Command: k.Command, Timeout: k.Timeout, Env: k.Env, Out: env.Out}
+	c := tool.Run{Command: k.Command, Timeout: k.Timeout, Idle: k.Idle, Env: k.Env, Out: env.Out}
 	if k.Past != nil {
 		c.Command, c.Dir, c.Root, c.Reads = k.Past.Command, k.Past.Dir, k.Past.Dir, k.Past.Reads
 	}
@@ -107,6 +108,9 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 		k.done.Exit, k.done.Why = nil, "interrupted"
 	case r.Result.Text != "": // it could not be run
 		k.done.Exit, k.done.Why = nil, r.Result.Text
+	case k.ran.Waited != nil:
+		k.done.Stopped = true
+		k.done.Exit, k.done.Why = nil, "it was stopped: for "+took.Text(k.Idle)+" it only waited, since the sandbox refused it "+k.ran.Waited.String()
 	case k.ran.TimedOut:
 		k.done.Stopped = true
 		k.done.Exit, k.done.Why = nil, "it was stopped after "+k.Timeout.String()+" without an end"
@@ -141,7 +145,7 @@ func (k *check) output() (whole string, exit int) {
 // baseline records what the check showed in the copy. Paths of the copy are read as
 // those of the workspace.
 func (k *check) baseline(r turn.Ran) {
-	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took, Stopped: k.ran.TimedOut}
+	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took, Stopped: k.ran.TimedOut || k.ran.Waited != nil}
 	if r.Started && k.t.Files != nil && k.Read != nil {
 		whole, exit := k.output()
 		if exit != 0 {
@@ -159,8 +163,8 @@ func (k *check) baseline(r turn.Ran) {
 		k.past.Why = "interrupted"
 	case r.Result.Text != "":
 		k.past.Why = r.Result.Text
-	case k.ran.TimedOut && len(k.past.Failed) == 0:
-		k.past.Why = "it was stopped after " + k.Timeout.String()
+	case k.past.Stopped && len(k.past.Failed) == 0:
+		k.past.Why = "it was stopped after " + took.Text(k.took)
 	}
 }
 
@@ -180,9 +184,14 @@ func (k *check) read(refused []process.Refusal) {
 	}
 	r := c.Read(whole, exit)
 	done.Failures, done.Why, done.Unrun, done.Failed = r.Failures, r.Broken, r.Broken != "" && r.Failures == 0, r.Failed
+	waited := ran.Waited != nil
+	if waited {
+		refused = append(refused, *ran.Waited)
+	}
 	for i := range done.Failed {
 		for _, x := range refused {
-			if f := &done.Failed[i]; f.Unrun == "" && x.What != "" && strings.Contains(f.Cause, x.What) {
+			f := &done.Failed[i]
+			if f.Unrun == "" && (f.Hangs && waited || x.What != "" && strings.Contains(f.Cause, x.What)) {
 				f.Unrun, f.Sure = "the sandbox refused: "+x.String(), true
 			}
 		}

@@ -33,6 +33,9 @@ type Check struct {
 	permission.Check
 	Name    string
 	Timeout time.Duration
+	// Idle is how long it may do nothing after the sandbox refused it a host: its tests
+	// wait for an answer that cannot come.
+	Idle    time.Duration
 	Part    bool // it checks only what the change can affect
 	Attempt int  // how many fixes were asked for before
 	// Env is added to its environment, as NAME=value.

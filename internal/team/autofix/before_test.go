@@ -1,6 +1,7 @@
 package autofix
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // red is a Go project in which a test fails, and others pass, before any turn.
@@ -273,6 +276,46 @@ func TestHangingTest(t *testing.T) {
 	r.fix.Timeout = hangs
 	r.told(r.run(nil), "0 go test ./... → it was stopped after 3s without an end", "done")
 	r.reason("go test ./...: it was stopped after 3s without an end; still running as before: TestHang; passed: 1 test")
+}
+
+// waiting is a shell whose commands wait for a host that the sandbox refused.
+type waiting struct {
+	tool.Shell
+	out string
+}
+
+func (w waiting) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
+	ran, err := w.Shell.Run(ctx, c)
+	if c.Root == "" && c.Idle > 0 {
+		host := process.Refusal{Act: process.ActHost, What: "a.example:443"}
+		ran.Exit, ran.Output, ran.Refused, ran.Waited = nil, w.out, []process.Refusal{host}, &host
+	}
+	return ran, err
+}
+
+// SPEC 13.3: a test that waits for a host that the sandbox refused costs no request and no
+// look at the time before, and its host is told. What failed beside it is compared.
+func TestWaitsForARefusedHost(t *testing.T) {
+	t.Parallel()
+	const says = "go test ./...: it was stopped: for 2m it only waited, since the sandbox refused it host a.example:443"
+	const hang = "=== RUN   TestQuick\n--- PASS: TestQuick (0.00s)\n=== RUN   TestAsk\n"
+	for out, told := range map[string]string{
+		"":   says,
+		hang: says + "; could not run: TestAsk, the sandbox refused: host a.example:443; passed: 1 test",
+		"=== RUN   TestBad\n    x_test.go:9: bad\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tx\t0.1s\n" + hang: says + "; newly failing: TestBad (x); could not run: TestAsk, the sandbox refused: host a.example:443; passed: 1 test",
+	} {
+		r := newRig(t, "-- go.mod --\nmodule x\n-- x.go --\npackage x\n", write("x.go", "package x // changed\n"), llmtest.Say("done"), llmtest.Say("I do not know."))
+		r.program("go", "exit 0")
+		r.cfg.Shell = waiting{r.cfg.Shell, out}
+		es := r.run(nil)
+		if asked := len(prompts(es)); asked != strings.Count(out, "TestBad")/2 {
+			t.Errorf("%q: %d requests", out, asked)
+		}
+		if bs := find[event.Baseline](es); len(bs) != strings.Count(out, "TestBad")/2 {
+			t.Errorf("%q: %+v", out, bs)
+		}
+		r.reason(told)
+	}
 }
 
 // SPEC 13.3: a check that is stopped, before the turn as well, shows no hang by the test that
