@@ -93,3 +93,19 @@ func (l *limit) stop() {
 		l.timer.Stop()
 	}
 }
+
+// asPerson returns hold for a command that is ended where hold lets it run again as the
+// person: until it has ended, the call waits.
+func asPerson(hold process.Hold, end func()) process.Hold {
+	if hold == nil {
+		return nil
+	}
+	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
+		opened, a := hold(ctx, r)
+		if a == process.AsPerson {
+			end()
+			<-ctx.Done()
+		}
+		return opened, a
+	}
+}

@@ -195,22 +195,6 @@ func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, 
 	return ran, again, err
 }
 
-// asPerson returns hold for a command that is ended where hold lets it run again as the
-// person: until it has ended, the call waits.
-func asPerson(hold process.Hold, end func()) process.Hold {
-	if hold == nil {
-		return nil
-	}
-	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
-		opened, a := hold(ctx, r)
-		if a == process.AsPerson {
-			end()
-			<-ctx.Done()
-		}
-		return opened, a
-	}
-}
-
 // Start starts a command in the background. The end of ctx does not end the command. A
 // Timeout in c does, of any length.
 func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
