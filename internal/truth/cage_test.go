@@ -198,7 +198,7 @@ func enterCage(dir string) (*tripwires, error) {
 	if err := os.MkdirAll(at("traps"), 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(at("traps/zap"), []byte(marker), 0o755); err != nil {
+	if err := must.WriteProgram(at("traps/zap"), marker, 0o755); err != nil {
 		return nil, err
 	}
 	for _, d := range []string{"w", "sib", "home/u", "tmp"} {

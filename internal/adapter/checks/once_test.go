@@ -31,7 +31,7 @@ func TestFoldersAreReadOnce(t *testing.T) {
 	for name, text := range map[string]string{
 		"a/go.mod": "module a\n", "a/f.go": "package a\n//go:embed x.txt\n", "a/test_z.py": "def test_z(): pass\n", "check.sh": "./other.sh\n", "other.sh": "\n",
 	} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		must.WriteMode(t, filepath.Join(dir, name), text, 0o755)
 	}
 	if after := look(); after != before {
 		t.Errorf("a folder was read again:\n%s\nbefore:\n%s", after, before)

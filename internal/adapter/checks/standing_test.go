@@ -20,7 +20,7 @@ func TestRuns(t *testing.T) {
 		t.Helper()
 		name = filepath.Join(dir, name)
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
+		must.WriteMode(t, name, text, 0o755)
 		if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil { // what the agent could set
 			t.Fatal(err)
 		}

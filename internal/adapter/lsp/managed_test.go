@@ -274,7 +274,7 @@ func TestReadable(t *testing.T) {
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, f := range []string{"bin/gopls", "node/node_modules/x/cli.js"} {
 		p := filepath.Join(dir, f)
-		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, nil, 0o755)))
+		must.WriteMode(t, p, "", 0o755)
 	}
 	link := filepath.Join(dir, "bin", "x-server")
 	must.Do(t, os.Symlink("../node/node_modules/x/cli.js", link))

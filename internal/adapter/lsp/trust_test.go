@@ -17,7 +17,7 @@ func TestOwnProgramIsPartOfTrust(t *testing.T) {
 	write := func(name, text string) {
 		name = filepath.Join(dir, name)
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must.Do(t, os.WriteFile(name, []byte(text), 0o700))
+		must.WriteMode(t, name, text, 0o700)
 	}
 	write("tsconfig.json", "{}")
 	write("a.ts", "")

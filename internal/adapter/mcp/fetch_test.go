@@ -89,7 +89,7 @@ func npm(fails bool) func(*fakeProcess) {
 		_ = os.MkdirAll(filepath.Join(at, "@x", "server"), 0o700)
 		_ = os.MkdirAll(filepath.Join(at, ".bin"), 0o700)
 		_ = os.WriteFile(filepath.Join(at, "@x", "server", "package.json"), []byte(`{"bin": {"it": "it.js"}}`), 0o600)
-		_ = os.WriteFile(filepath.Join(at, ".bin", "it"), nil, 0o700)
+		_ = must.WriteProgram(filepath.Join(at, ".bin", "it"), "", 0o700)
 	}
 }
 

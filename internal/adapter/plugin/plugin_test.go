@@ -311,7 +311,7 @@ func TestNothingRuns(t *testing.T) {
 	commit := w.commit(manifestFile, manifest, ".gitattributes", "* filter=evil diff=evil\n", "a.txt", "plain\n",
 		"big.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", ".lfsconfig", "[lfs]\n\turl = https://evil.invalid\n")
 	for _, h := range []string{"post-checkout", "reference-transaction", "pre-auto-gc", "post-merge", "post-index-change", "fsmonitor-watchman", "proc-receive"} {
-		must.Do(t, errors.Join(os.MkdirAll(filepath.Join(w.repo, ".git/hooks"), 0o700), os.WriteFile(filepath.Join(w.repo, ".git/hooks", h), []byte("#!/bin/sh\n"+touch+"\n"), 0o700)))
+		must.WriteMode(t, filepath.Join(w.repo, ".git/hooks", h), "#!/bin/sh\n"+touch+"\n", 0o700)
 	}
 	for k, v := range map[string]string{
 		"filter.evil.smudge": touch, "filter.evil.process": touch, "core.fsmonitor": touch, "diff.evil.textconv": touch,

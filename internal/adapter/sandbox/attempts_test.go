@@ -16,9 +16,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/pawl-agent/pawl/internal/core/process/processtest"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // attempt is a try to get out: nil where it succeeded.
@@ -727,7 +727,7 @@ func kernels() []attempt {
 		}),
 		all("calls of 32 bits", func(at spot) error {
 			p := filepath.Join(at.in, "i386")
-			if err := processtest.Write(p, exits42(), 0o755); err != nil {
+			if err := must.WriteProgram(p, string(exits42()), 0o755); err != nil {
 				return err
 			}
 			var exit *exec.ExitError

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -105,7 +104,7 @@ func TestNested(t *testing.T) {
 		t.Run(fmt.Sprint(c.outer, c.lists, c.mode, c.args), func(t *testing.T) {
 			root := folder(t)
 			for name, content := range map[string][]byte{"helper": text, "file": []byte("text\n"), "old": nil, "gone": nil} {
-				must.Do(t, processtest.Write(filepath.Join(root, name), content, 0o755))
+				must.WriteMode(t, filepath.Join(root, name), string(content), 0o755)
 			}
 			before := bash(t, nil, root, "stat -c '%n %s %a %h' *")
 			box := open(t, c.outer, root)

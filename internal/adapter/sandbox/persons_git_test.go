@@ -41,7 +41,7 @@ func TestPersonsGitRunsNothing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root := folder(t)
 			zap, ran := filepath.Join(filepath.Dir(root), "zap"), filepath.Join(filepath.Dir(root), "ran")
-			must.Do(t, os.WriteFile(zap, []byte("#!/bin/sh\necho \"$0 $@\" >> "+ran+"\n"), 0o755))
+			must.WriteMode(t, zap, "#!/bin/sh\necho \"$0 $@\" >> "+ran+"\n", 0o755)
 			text := strings.NewReplacer("ZAP", zap, "HOOKS", filepath.Dir(zap))
 			bash(t, nil, root, "git init -q -b main; echo f > f; git add f; git commit -qm one;"+c.before)
 			box := open(t, confine.Workspace, root)

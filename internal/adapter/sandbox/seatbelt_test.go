@@ -99,7 +99,7 @@ func standIn(t *testing.T, script string, limit time.Duration) *seatbelt {
 	self = real(self)
 	program := filepath.Join(t.TempDir(), "sandbox-exec")
 	script = strings.NewReplacer("SELF", self, "MODE", modeVar).Replace(script)
-	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	must.WriteMode(t, program, "#!/bin/sh\n"+script+"\n", 0o755)
 	return &seatbelt{program: program, self: self, limit: limit, list: listed, canProtect: func(string) error { return nil }}
 }
 

@@ -51,7 +51,7 @@ func TestToolchainsOfPath(t *testing.T) {
 			at := func(name string) string { return filepath.Join(top, name) }
 			for _, name := range append(c.files, "w/a", "home/.keep", "state/x") {
 				must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
-				must.Do(t, os.WriteFile(at(name), []byte("x"), 0o700))
+				must.WriteMode(t, at(name), "x", 0o700)
 			}
 			for name, to := range c.links {
 				must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
@@ -88,7 +88,7 @@ func TestReadable(t *testing.T) {
 		"venv/bin/python3": "", "venv/lib/python3/site-packages/six.py": "", "npm/bin/tsc": "", "npm/lib/node_modules/typescript/x.js": "", "home/.cargo/registry/src/x.rs": "", "home/.cargo/credentials.toml": "", "w/a": "", "state/x": "",
 	} {
 		must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
-		must.Do(t, os.WriteFile(at(name), []byte(text), 0o700))
+		must.WriteMode(t, at(name), text, 0o700)
 	}
 	env := map[string]string{"HOME": at("home"), "PATH": at("npm/bin"), "GOROOT": at("goroot"), "VIRTUAL_ENV": at("venv")}
 	p := NewBoxes(func(k string) string { return env[k] }, at("w"), at("state/spill"), at("state")).Readable()

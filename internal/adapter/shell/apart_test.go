@@ -67,7 +67,7 @@ func TestNoProgramOfOthers(t *testing.T) {
 	ws, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
 	bin := t.TempDir()
-	must.Do(t, os.WriteFile(ws+"/evil", []byte("#!/bin/sh\ntouch "+ws+"/ran\n"), 0o700))
+	must.WriteMode(t, ws+"/evil", "#!/bin/sh\ntouch "+ws+"/ran\n", 0o700)
 	must.Do(t, os.Symlink(ws+"/evil", bin+"/linked"))
 	s := newStarter(t, StarterOptions{Env: func() []string { return []string{"PATH=" + ws + "::" + bin + ":" + os.Getenv("PATH")} }})
 	for _, path := range []string{"evil", "./evil", ws + "/evil", bin + "/linked", "linked", "../" + filepath.Base(ws) + "/evil"} {
@@ -93,7 +93,7 @@ func TestNoProgramOfOthers(t *testing.T) {
 func TestProgramsApart(t *testing.T) {
 	ws, own := t.TempDir(), t.TempDir()
 	for _, name := range []string{filepath.Join(ws, "git"), filepath.Join(own, "git"), filepath.Join(ws, "only")} {
-		must.Do(t, os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700))
+		must.WriteMode(t, name, "#!/bin/sh\n", 0o700)
 	}
 	must.Do(t, os.Symlink(filepath.Join(ws, "only"), filepath.Join(own, "linked")))
 	t.Chdir(ws)

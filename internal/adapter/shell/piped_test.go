@@ -24,7 +24,7 @@ func TestPipedCheck(t *testing.T) {
 	must.Do(t, os.MkdirAll(bin, 0o755))
 	// The check prints as many lines as its second word says, and ends with its first.
 	script := "#!/bin/bash\nshift\nfor ((i = 0; i < $2; i++)); do echo line $i; done\nexit $1\n"
-	must.Do(t, os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755))
+	must.WriteMode(t, filepath.Join(bin, "go"), script, 0o755)
 	s := newShell(t, Options{Root: dir, Starter: NewStarter(StarterOptions{Env: func() []string { return []string{"PATH=" + bin + ":" + os.Getenv("PATH")} }})})
 	if s.POSIX() {
 		t.Skip("this machine has no bash: sh does not know the exit codes of a pipe")
@@ -226,7 +226,7 @@ func TestExitCodeIsTheChecks(t *testing.T) {
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "a"), 0o755))
 	must.Do(t, os.Mkdir(bin, 0o755))
 	script := "#!/bin/bash\ncode=$((RANDOM % 2))\necho $code >> " + ran + "\nexit $code\n"
-	must.Do(t, os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755))
+	must.WriteMode(t, filepath.Join(bin, "go"), script, 0o755)
 	s := newShell(t, Options{Root: dir, Starter: NewStarter(StarterOptions{Env: func() []string { return []string{"PATH=" + bin + ":" + os.Getenv("PATH")} }})})
 	if s.POSIX() {
 		t.Skip("this machine has no bash: what ends a line is read as bash does")

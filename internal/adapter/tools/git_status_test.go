@@ -51,7 +51,7 @@ func (r *gitRepo) write(name, text string) {
 	r.t.Helper()
 	p := filepath.Join(r.dir, name)
 	must.Do(r.t, os.MkdirAll(filepath.Dir(p), 0o755))
-	must.Do(r.t, os.WriteFile(p, []byte(text), 0o755))
+	must.WriteMode(r.t, p, text, 0o755)
 }
 
 func (r *gitRepo) begin() {

@@ -5,6 +5,7 @@ package must
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -45,11 +46,20 @@ func Write(t T, path, text string) {
 	WriteMode(t, path, text, 0o600)
 }
 
-// WriteMode is Write with the file's mode.
+// WriteMode is Write with the file's mode. A program that it writes can be run at once.
 func WriteMode(t T, path, text string, mode os.FileMode) {
 	t.Helper()
 	Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	Do(t, os.WriteFile(path, []byte(text), mode))
+	Do(t, WriteProgram(path, text, mode))
+}
+
+// WriteProgram writes a program that a test is about to start. A process that is just being
+// forked by another test would hold a copy of the open file until it runs its own program,
+// and the kernel starts no program that somebody can write to ("text file busy").
+func WriteProgram(path, program string, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, []byte(program), mode)
 }
 
 // Dir is a new folder of the test, by its real name: the system's folder for temporary

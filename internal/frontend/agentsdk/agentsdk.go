@@ -103,6 +103,7 @@ type conversation struct {
 	events chan eventOrError
 
 	replies  chan func()   // answers to requests that took a while
+	late     int           // how many are to come
 	setting  chan struct{} // closed when the last mcp_set_servers is done, nil for none
 	accepted chan error    // of the prompt that is being submitted
 	sending  bool
@@ -183,7 +184,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 		if t.w.err != nil {
 			return nil // nobody reads any more
 		}
-		if (lines == nil || t.signal != "") && !t.busy() && t.closed == nil {
+		if (lines == nil && t.late == 0 || t.signal != "") && !t.busy() && t.closed == nil {
 			if t.s == nil {
 				return nil
 			}
@@ -216,6 +217,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 				t.sendHeld(lines != nil)
 			}
 		case reply := <-t.replies:
+			t.late--
 			reply()
 		case err := <-t.accepted:
 			t.submitDone(err)

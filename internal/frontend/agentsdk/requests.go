@@ -218,6 +218,7 @@ func (t *conversation) setServers(id string, r request, _ json.RawMessage) (any,
 		return nil, errors.New("initialize comes before it")
 	}
 	t.setup.Servers.Names = names
+	t.late++
 	before, over := t.setting, make(chan struct{})
 	t.setting = over
 	go func() {

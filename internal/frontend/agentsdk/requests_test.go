@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -103,8 +104,14 @@ func TestSetServers(t *testing.T) {
 	free, set := make(chan struct{}), make(chan string, 2)
 	p := converse(t, llmtest.New(), func(o *Options, _ *session.Config) {
 		o.SetServers = func(_ context.Context, config []byte) (any, error) {
-			if strings.Contains(string(config), "slow") {
+			switch {
+			case strings.Contains(string(config), "slow"):
 				<-free
+			case strings.Contains(string(config), "late"):
+				for range 1000 {
+					runtime.Gosched() // the input has ended meanwhile
+				}
+				return object{}, nil
 			}
 			set <- string(config)
 			return object{"added": []string{}}, nil
@@ -130,5 +137,11 @@ func TestSetServers(t *testing.T) {
 	p.ask("5", object{"subtype": "mcp_message", "server_name": "old", "message": object{}})
 	if r := p.replied("5"); r["subtype"] != "error" {
 		t.Error(r)
+	}
+	// The end of the input does not take away the answer.
+	p.ask("6", object{"subtype": "mcp_set_servers", "servers": object{"late": object{"type": "sdk"}}})
+	p.end()
+	if all := string(encode(p.all)); !strings.Contains(all, `"request_id":"6"`) || strings.Contains(all, "the session has ended") {
+		t.Error(all)
 	}
 }

@@ -165,7 +165,7 @@ func (h *trap) plantPrograms() {
 func (h *trap) write(name, text string) {
 	h.t.Helper()
 	must.Do(h.t, os.MkdirAll(filepath.Dir(name), 0o700))
-	must.Do(h.t, processtest.Write(name, []byte(text), 0o700))
+	must.WriteMode(h.t, name, text, 0o700)
 }
 
 // ran returns what has run outside the sandbox since the last call.

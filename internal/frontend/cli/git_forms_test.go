@@ -56,7 +56,7 @@ func TestGitForms(t *testing.T) {
 		}
 		write := func(name, text string) {
 			t.Helper()
-			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+			must.WriteMode(t, filepath.Join(dir, name), text, 0o700)
 		}
 		must.Do(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 		git("init", "-q")
@@ -73,7 +73,7 @@ func TestGitForms(t *testing.T) {
 		write("f.txt", "three\n")
 		if configured != "nothing" {
 			trap := filepath.Join(t.TempDir(), "trap.sh")
-			must.Do(t, os.WriteFile(trap, []byte("#!/bin/sh\necho \"$@\" >>"+ran+"\ncat \"$2\"\n"), 0o700))
+			must.WriteMode(t, trap, "#!/bin/sh\necho \"$@\" >>"+ran+"\ncat \"$2\"\n", 0o700)
 			for _, key := range []string{"diff.external", "diff.d.command", "diff.d.textconv", "merge.d.driver", "gpg.program"} {
 				if configured == "the repository's programs" {
 					git("config", key, trap)

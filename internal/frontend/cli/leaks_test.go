@@ -35,7 +35,7 @@ func TestKeysAreMasked(t *testing.T) {
 	} {
 		name = filepath.Join(top, name)
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must.Do(t, os.WriteFile(name, []byte(text), 0o700))
+		must.WriteMode(t, name, text, 0o700)
 	}
 	use := func(name string, args any) func() llmtest.Turn {
 		in := must.Get(json.Marshal(args))(t)

@@ -44,7 +44,7 @@ func TestOwnServersInAClone(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must.Do(t, os.WriteFile(name, []byte(text), 0o700))
+		must.WriteMode(t, name, text, 0o700)
 	}
 	for name, text := range lookers {
 		write(filepath.Join(tools, name), "#!/bin/sh\n{ echo "+name+" in $PWD; env; } >>"+log+"\n"+text+"\n")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // SPEC 16.7: another process of the same user cannot read the keys out of
@@ -24,7 +23,7 @@ func TestOwnProcessIsNotReadable(t *testing.T) {
 	raw := must.Get(os.ReadFile(self))(t)
 	top := t.TempDir()
 	bin, home, dir := filepath.Join(top, "pawl"), filepath.Join(top, "home"), filepath.Join(top, "dir")
-	must.Do(t, processtest.Write(bin, raw, 0o755))
+	must.WriteMode(t, bin, string(raw), 0o755)
 	var as *syscall.SysProcAttr
 	uid := os.Getuid()
 	if uid == 0 {

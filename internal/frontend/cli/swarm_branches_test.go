@@ -45,7 +45,7 @@ func TestSwarmBranches(t *testing.T) {
 	git("add", ".")
 	git("commit", "-qm", "first")
 	// A hook that must not run.
-	must.Do(t, os.WriteFile(filepath.Join(dir, ".git", "hooks", "reference-transaction"), []byte("#!/bin/sh\ntouch "+filepath.Join(home, "ran")+"\n"), 0o700))
+	must.WriteMode(t, filepath.Join(dir, ".git", "hooks", "reference-transaction"), "#!/bin/sh\ntouch "+filepath.Join(home, "ran")+"\n", 0o700)
 	before := git("rev-parse", "HEAD")
 	out := run()
 	if !strings.Contains(out, "your files are as they were; 3 branches") {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // inTmux is pawl in a window of a real terminal.
@@ -76,7 +75,7 @@ func onTmux(t *testing.T, srv *httptest.Server, more ...string) (x *inTmux, scri
 		line += " '" + e + "'"
 	}
 	script = filepath.Join(t.TempDir(), "start")
-	must.Do(t, processtest.Write(script, []byte("cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n"), 0o700))
+	must.WriteMode(t, script, "cd '"+dir+"' && exec "+line+" '"+c.Path+"' \"$@\"\n", 0o700)
 	x.run("start-server", ";", "set", "-g", "history-limit", "50000", ";", "new-session", "-d", "-x", "100", "-y", "30", "env", "PS1="+ready+" ", "sh")
 	t.Cleanup(func() { x.run("kill-server") })
 	x.shell()
@@ -155,7 +154,7 @@ func TestScreenInTmux(t *testing.T) {
 // Issue 14, points 2, 5 and 6
 func TestPlanInTmux(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "editor")
-	must.Do(t, processtest.Write(editor, []byte("#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n"), 0o700))
+	must.WriteMode(t, editor, "#!/bin/sh\necho '## Phase 3: tell of it' >> \"$1\"\n", 0o700)
 	srv := httptest.NewServer(&llmtest.Server{Reply: func(_ int, body []byte) llmtest.Turn {
 		switch text := string(body); {
 		case strings.Contains(text, "question beside the conversation"):

@@ -22,9 +22,9 @@ func TestCredentialProgramIsThePersons(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "work")
 	script := "#!/bin/sh\nprintf '%s|' \"$@\" \"$PWD\" \"$AWS_PROFILE\" \"$ANTHROPIC_API_KEY\"\n"
 	for _, p := range []string{work, own} {
-		must.Do(t, os.WriteFile(filepath.Join(p, "give"), []byte(script), 0o700))
+		must.WriteMode(t, filepath.Join(p, "give"), script, 0o700)
 	}
-	must.Do(t, os.WriteFile(filepath.Join(own, "fails"), []byte("#!/bin/sh\necho progsecret >&2; exit 3\n"), 0o700))
+	must.WriteMode(t, filepath.Join(own, "fails"), "#!/bin/sh\necho progsecret >&2; exit 3\n", 0o700)
 	for name, to := range map[string]string{"linked": work, "folder": work} {
 		if name == "linked" {
 			to = filepath.Join(work, "give")

@@ -12,7 +12,7 @@ import (
 func TestServerBehindRustup(t *testing.T) {
 	home := t.TempDir()
 	link := filepath.Join(home, "rust-analyzer")
-	must.Do(t, os.WriteFile(filepath.Join(home, "rustup"), nil, 0o700))
+	must.WriteMode(t, filepath.Join(home, "rustup"), "", 0o700)
 	must.Do(t, os.Symlink("rustup", link))
 	e := Environment{
 		Env:     func(name string) string { return map[string]string{"HOME": home}[name] },
@@ -23,7 +23,7 @@ func TestServerBehindRustup(t *testing.T) {
 	}
 	bin := filepath.Join(home, ".rustup/toolchains/stable/bin")
 	must.Do(t, os.MkdirAll(bin, 0o700))
-	must.Do(t, os.WriteFile(filepath.Join(bin, "rust-analyzer"), nil, 0o700))
+	must.WriteMode(t, filepath.Join(bin, "rust-analyzer"), "", 0o700)
 	if got, err := e.serverProgram("rust-analyzer"); err != nil || got != link {
 		t.Errorf("%s, %v", got, err)
 	}

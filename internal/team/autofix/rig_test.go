@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
@@ -73,7 +72,7 @@ func (r *rig) open() {
 // program puts a shell script on the PATH of commands.
 func (r *rig) program(name, script string) {
 	r.t.Helper()
-	must.Do(r.t, processtest.Write(filepath.Join(r.bin, name), []byte("#!/bin/sh\n"+script), 0o700))
+	must.WriteMode(r.t, filepath.Join(r.bin, name), "#!/bin/sh\n"+script, 0o700)
 	look := r.finder.LookPath
 	r.finder.LookPath = func(s string) (string, error) {
 		if s == name {

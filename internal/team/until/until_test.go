@@ -2,8 +2,6 @@ package until
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,7 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -117,7 +114,7 @@ func TestGoal(t *testing.T) {
 			dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 			put := func(name, text string) {
 				path := filepath.Join(dir, name)
-				must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), processtest.Write(path, []byte(text), 0o700)))
+				must.WriteMode(t, path, text, 0o700)
 			}
 			put("check.sh", script)
 			for name, text := range c.files {

@@ -39,7 +39,7 @@ func TestKnownOfGit(t *testing.T) {
 			t.Parallel()
 			top := t.TempDir()
 			git(t, top, "init", "-q")
-			must.Do(t, os.WriteFile(filepath.Join(top, ".git/hook"), []byte("#!/bin/sh\nprintf 'token\\0'\n"), 0o755))
+			must.WriteMode(t, filepath.Join(top, ".git/hook"), "#!/bin/sh\nprintf 'token\\0'\n", 0o755)
 			for _, s := range c.set {
 				k, v, _ := strings.Cut(s, "=")
 				git(t, top, "config", k, v)
