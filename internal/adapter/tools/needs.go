@@ -72,6 +72,12 @@ func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.C
 	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
+	if rs, more := Told(ran.Refused, false); len(rs) > 0 && (ran.Exit == nil || *ran.Exit != 0) {
+		r.Note += "; the sandbox refused " + rs[0].String() // a person sees the cause, too
+		if more += len(rs) - 1; more > 0 {
+			r.Note += fmt.Sprintf(" and %d more", more)
+		}
+	}
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -137,3 +138,20 @@ type places struct{ tool.Files }
 func (places) Root() string { return "/w" }
 
 func (places) Resolve(p string) (string, bool, error) { return p, !strings.HasPrefix(p, "/"), nil }
+
+// SPEC 16.12: a person reads beside a command that failed what the sandbox refused it.
+func TestRefusedIsOnTheScreen(t *testing.T) {
+	t.Setenv("HOME", "/home/u")
+	host, file, own := process.Refusal{Act: process.ActHost, What: "a.example:443"}, process.Refusal{Act: process.ActWrite, What: "/etc/x"}, process.Refusal{Act: process.ActWrite, What: "/home/u/.npm/log"}
+	for want, ran := range map[string]tool.Ran{
+		"exit code 1, 0ms; the sandbox refused host a.example:443":      {Exit: procCode(1), Refused: []process.Refusal{own, host}},
+		"stopped after 2m; the sandbox refused write /etc/x and 1 more": {TimedOut: true, Duration: 2 * time.Minute, Refused: []process.Refusal{file, host}},
+		"exit code 0, 0ms":       {Exit: procCode(0), Refused: []process.Refusal{host}},
+		"exit code 2, 0ms":       {Exit: procCode(2), Refused: []process.Refusal{own}},
+		"killed by SIGKILL, 0ms": {Signal: "SIGKILL"},
+	} {
+		if r := procCall(t, Bash(), tool.Env{Shell: &procShell{ran: &ran}}, `{"command":"x"}`); r.Note != want {
+			t.Errorf("%q, want %q", r.Note, want)
+		}
+	}
+}
