@@ -18,6 +18,7 @@ const (
 	RetryFor  = 5 * time.Minute
 	firstWait = 500 * time.Millisecond
 	maxWait   = 30 * time.Second
+	leastTry  = time.Second // with less time an attempt would end by the run's limit alone
 	// maxRetries limits retries that waiting does not improve: after unusable
 	// replies, which all cost money, and before another model takes over.
 	maxRetries = 4
@@ -86,7 +87,7 @@ func (l *Loop) retry(ctx context.Context, p *retryState, r event.Retried, err er
 		r.Wait = max(asked, min(l.backoff(p.tries), left))
 		p.waited += r.Wait
 		if l.Retry.TimeLeft != nil {
-			if rest, ok := l.Retry.TimeLeft(); ok && r.Wait >= rest {
+			if rest, ok := l.Retry.TimeLeft(); ok && r.Wait+leastTry > rest {
 				return nil, withAttempts(err, p)
 			}
 		}
