@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -81,10 +82,10 @@ func TestPreview(t *testing.T) {
 		r := newRig(t)
 		must.Do(t, r.write(tool.Write{Path: "f", Data: []byte("a\n")}, tool.Write{Path: "empty"}, tool.Write{Path: "bin", Data: []byte("\x00\x01")}))
 		d := changes.NewDrafts(r.files, false)
-		text, counts, fails := d.Preview(t.Context(), &turn.Pending{Tool: c.by, Args: json.RawMessage(c.args)}, 50_000)
+		text, counts, instead := d.Preview(t.Context(), &turn.Pending{Tool: c.by, Args: json.RawMessage(c.args)}, 50_000)
 		failing := strings.HasPrefix(c.text, "this would fail")
-		if (fails != nil) != failing || failing && fails.Text == "" {
-			t.Errorf("%s: fails with %+v", c.name, fails)
+		if (instead != nil && instead.Outcome != event.OK) != failing || instead != nil && instead.Text == "" {
+			t.Errorf("%s: ends with %+v", c.name, instead)
 		}
 		if text != c.text && !(failing && strings.HasPrefix(text, c.text) && strings.HasSuffix(text, "\n"+c.args)) || counts != c.counts {
 			t.Errorf("%s: %q, %q", c.name, text, counts)

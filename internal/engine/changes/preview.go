@@ -24,9 +24,9 @@ func runsOnDrafts(p *turn.Pending) bool {
 
 // Preview runs a call that edits files on the drafts, and returns the diff of
 // its changes. counts names each file with the numbers of added and removed
-// lines. All are empty for any other call, and for one that changes nothing. fails is what
-// the model gets if the call fails on the drafts.
-func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string, fails *turn.Refusal) {
+// lines. All are empty for any other call. instead is what the model gets if the call fails on
+// the drafts, or changes nothing.
+func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text, counts string, instead *turn.Refusal) {
 	if !runsOnDrafts(p) {
 		return "", "", nil
 	}
@@ -46,7 +46,10 @@ func (d *Drafts) Preview(ctx context.Context, p *turn.Pending, limit int) (text,
 		diffs.WriteString(n.preview())
 		cs = append(cs, n.changes()...)
 	}
-	return diffs.String(), lineCounts(cs), nil
+	if len(cs) == 0 {
+		instead = &turn.Refusal{Outcome: event.OK, Text: r.Text, Note: r.Note, Seen: r.Seen}
+	}
+	return diffs.String(), lineCounts(cs), instead
 }
 
 // lineCounts lists what would happen to each file.

@@ -28,9 +28,10 @@ type question struct {
 }
 
 // questions returns the questions about the calls of a step that need consent, in order. An
-// edit of which it is known that it fails is refused without one, where the mode for edits
-// would let it run and fail: the person has nothing to decide, and the reason shows the model
-// only what that mode would (SPEC 4.3).
+// edit of which it is known that it fails or changes nothing ends without one, where the mode
+// for edits would let it run: the person has nothing to decide, and the result shows the model
+// only what that mode would (SPEC 4.3). That a file is as an edit wants it is not known while
+// a question about an earlier call is open.
 func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*turn.Pending]permission.Decision) []question {
 	drafts := g.Drafts()
 	var out []question
@@ -40,11 +41,12 @@ func (g *Gate) questions(ctx context.Context, step []*turn.Pending, open map[*tu
 		if p.Refused != nil {
 			continue
 		}
-		text, counts, fails := drafts.Preview(ctx, p, previewLimit)
+		text, counts, instead := drafts.Preview(ctx, p, previewLimit)
 		if d, ok := open[p]; ok {
 			left--
-			if fails != nil && !unknown && !d.Explicit && g.allowedAsEdit(ctx, p) {
-				p.Refused = fails
+			known := instead != nil && !unknown && (instead.Outcome != event.OK || len(out) == 0)
+			if known && !d.Explicit && g.allowedAsEdit(ctx, p) {
+				p.Refused = instead
 				continue
 			}
 			out = g.addTo(out, question{g.question(ctx, p, d, text, counts, unknown), []*turn.Pending{p}, d})

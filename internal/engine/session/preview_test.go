@@ -97,6 +97,26 @@ func TestFailingEditIsNoQuestion(t *testing.T) {
 	}
 }
 
+// SPEC 4.3: nobody is asked about an edit that is made already, unless an earlier one of the
+// step, which a person may refuse, would make it.
+func TestMadeEditIsNoQuestion(t *testing.T) {
+	const before, after = "oldValue := 1\n", "newValue := 1\n"
+	edit := func(old string) string { return args(j{"path": "f", "old": old, "new": after}) }
+	qs, r := asked(t, event.No, map[string]string{"f": after}, "edit", edit(before))
+	if len(qs) != 0 {
+		t.Errorf("%+v", qs)
+	}
+	for _, e := range r.log() {
+		if d, ok := e.Body.(event.CallDone); ok && d.Tool == "edit" && (d.Outcome != event.OK || d.Note != "already applied" || d.Result.Error || !strings.Contains(d.Result.Text, "line 1")) {
+			t.Errorf("%+v", d)
+		}
+	}
+	qs, r = asked(t, event.No, map[string]string{"f": before}, "edit", edit(before), "edit", edit("old"+before))
+	if len(qs) != 2 || r.file("f") != before {
+		t.Errorf("%+v", qs)
+	}
+}
+
 // What was shown is what happens.
 func TestPreviewsAreTrue(t *testing.T) {
 	_, r := asked(t, event.Once, map[string]string{"f": "a\nb\nc\n"},

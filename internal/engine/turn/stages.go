@@ -153,8 +153,9 @@ func (p *Pending) Files() []event.FileChanged {
 
 // Refusal is why a call does not run. Text is for the model.
 type Refusal struct {
-	Outcome event.Outcome
+	Outcome event.Outcome // OK: there is nothing to do
 	Text    string
+	Note    string         // what a person sees of it
 	Blocked *event.Blocked // set where the run's result should list it
 	EndTurn bool           // after a person's No: only what they allowed runs, and the turn ends
 	Seen    []tool.Span    // lines that Text shows

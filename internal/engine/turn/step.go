@@ -162,14 +162,15 @@ func (d *finishedCall) shown() []event.Draft {
 }
 
 func refuse(p *Pending, r *Refusal) finishedCall {
+	failed := r.Outcome != event.OK
 	return finishedCall{
 		CallDone: event.CallDone{
-			ID: p.Call.ID, Tool: name(p), Outcome: r.Outcome, Bytes: int64(len(r.Text)),
+			ID: p.Call.ID, Tool: name(p), Outcome: r.Outcome, Note: r.Note, Bytes: int64(len(r.Text)),
 			Does: p.Tool.Does(), Listing: p.Tool.Listing, Repeatable: p.Tool.Repeatable,
-			Result: llm.Result{ID: p.Call.ID, Name: p.Call.Name, Text: r.Text, Error: true},
+			Result: llm.Result{ID: p.Call.ID, Name: p.Call.Name, Text: r.Text, Error: failed},
 		},
 		seen: r.Seen, blocked: r.Blocked,
-		p: p, ran: Ran{Pending: p, Outcome: r.Outcome, Result: tool.Result{Text: r.Text, Error: true}},
+		p: p, ran: Ran{Pending: p, Outcome: r.Outcome, Result: tool.Result{Text: r.Text, Error: failed}},
 	}
 }
 
