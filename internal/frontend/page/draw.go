@@ -342,7 +342,7 @@ func told(path []fsm.State) []string {
 		}
 		var names []string
 		for _, s := range path[i : i+size] {
-			names = append(names, string(s))
+			names = append(names, brief.Doing(s))
 		}
 		s := strings.Join(names, " → ")
 		if times > 1 {

@@ -206,7 +206,7 @@ func (p *writer) putEnd(d end) {
 		p.put(`<p><bdi>%</bdi></p>`, line)
 	}
 	p.put(`<p class="dim">%</p>`, d.Spent)
-	p.when(!p.single, `<details><summary>The way it took: % states</summary><p class="path">%</p></details>`, d.States, strings.Join(d.Path, " → "))
+	p.when(!p.single, `<details><summary>The way it took: % steps</summary><p class="path">%</p></details>`, d.States, strings.Join(d.Path, " → "))
 	p.put("</div>\n")
 }
 

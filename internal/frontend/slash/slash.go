@@ -105,7 +105,7 @@ const (
 	SetTheme   Act = "theme"  // the theme's name
 	Copy       Act = "copy"   // the text for the clipboard
 	ShowKeys   Act = "keys"   // nothing
-	ShowStates Act = "states" // nothing: a view of the state machines that stays up to date
+	ShowStates Act = "states" // nothing: a view of the activity that stays up to date
 	ShowLive   Act = "watch"  // the title of what grows
 )
 

@@ -36,7 +36,7 @@ func (s *screen) act(a chat.Act) {
 	case slash.ShowLive:
 		s.pager = &pager{title: a.Text, live: a.Live, top: 1 << 30}
 	case slash.ShowStates:
-		s.pager = &pager{title: "the states", fresh: s.stateLines}
+		s.pager = &pager{title: "what pawl does", fresh: s.stateLines}
 	}
 }
 

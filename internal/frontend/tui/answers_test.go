@@ -161,3 +161,27 @@ func TestReasonIsNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A menu that a person opens beside a question hides none of its answers, in a small window
+// either.
+//
+// SPEC 18.2, 18.4
+func TestMenuHidesNoAnswer(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.mode = "ask"
+	r.start("")
+	r.resize(40, 20)
+	r.say("go")
+	r.press("enter")
+	r.see("n  no, and what to do instead")
+	r.press("tab")
+	r.say("/")
+	r.see("/help")
+	r.see("n  no, and what to do instead")
+	r.see("Tab answers")
+	for _, row := range []string{"y  yes", "n  no, and", "Tab answers", "/help"} {
+		if !strings.Contains(r.screen(), row) {
+			t.Errorf("%q is not seen:\n%s", row, r.screen())
+		}
+	}
+}

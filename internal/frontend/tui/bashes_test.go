@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // A command in the background is counted with its server's address, its output can be
@@ -47,4 +48,13 @@ func TestBackgroundCommands(t *testing.T) {
 	r.say("/tasks ")
 	r.press("enter")
 	r.see("nothing runs in the background")
+}
+
+// SPEC 18.2: the status line says where the commands in the background are.
+func TestWhereJobs(t *testing.T) {
+	silent := tool.Job{Tail: func() string { return "working\n" }}
+	server := tool.Job{Tail: func() string { return "on http://127.0.0.1:80/\n" }}
+	if got := whereJobs([]tool.Job{silent}) + " " + whereJobs([]tool.Job{silent, server}); got != "(/bashes) http://127.0.0.1:80/" {
+		t.Error(got)
+	}
 }

@@ -59,12 +59,17 @@ func (s *screen) liveArea() (out []styled.Line, caret paint.Caret) {
 	mine := s.ownLinesShown()
 	mine = mine[:min(len(mine), max(0, most-len(typed)-4))] // a question has the room first
 	most -= len(mine)
-	foot := s.menuLines(max(0, most-len(typed)-1))
-	room := most - len(typed) - len(foot) - 1
+	room := most - len(typed) - 1
+	all := room
 	var above []styled.Line
+	if s.question != nil { // a menu below it hides no answer
+		above = s.questionLines(room)
+		all = min(room+menuRows, s.Height-len(typed)-len(mine)-2)
+	}
+	foot := s.menuLines(max(0, all-len(above)))
+	room = min(room, all-len(foot))
 	queued := s.queueLines()
 	if s.question != nil { // new entries are shown as far as the question leaves room
-		above = s.questionLines(room)
 		above = append(above, queued[:min(len(queued), max(0, room-len(above)))]...)
 	} else {
 		above = append(above, s.renderer.openRows(s.Now())...)

@@ -34,17 +34,17 @@ func TestCommandsOnTheScreen(t *testing.T) {
 	r.see("› Implement the plan")
 	r.see("▸ phase 1 of 2: parse it")
 	r.rest(2)
-	if !strings.Contains(r.screen(), "accept-edits · script · context ▁") || !strings.Contains(r.screen(), "phase 1 of 2") {
+	if !strings.Contains(r.screen(), "accept-edits · script · context ▁") || strings.Contains(r.screen(), "· phase 1 of 2") { // of a turn that is over
 		t.Errorf("the status:\n%s", r.screen())
 	}
 	before := r.text()
 	r.say("/states")
 	r.press("enter")
-	for _, want := range []string{"state machines, and their next states", "the path of this turn", "streaming_response", "phases", "parse it"} {
+	for _, want := range []string{"waits for you", "the way of this turn", "reads the prompt → the model answers", "phases", "parse it"} {
 		r.see(want)
 	}
 	r.press("q")
-	r.until("back", func(s string) bool { return !strings.Contains(r.screen(), "state machines, and") })
+	r.until("back", func(s string) bool { return !strings.Contains(r.screen(), "the way of this turn") })
 	if got := r.text(); got != before {
 		t.Errorf("the view left a trace:\n%s\nbefore:\n%s", got, before)
 	}

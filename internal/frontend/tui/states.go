@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -10,11 +9,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
-	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 )
 
-// This file draws the view of the state machines (SPEC 2.5): the state of each, its legal
-// next states, the activities of this turn, its calls, phases, steps and agents.
+// This file draws the view of the activity (SPEC 2.5), in words: what pawl does now, the way
+// of this turn, its calls, phases, steps and agents. pawl states draws the tables behind it.
 
 // stateLines returns the view's current content.
 func (s *screen) stateLines() []styled.Line {
@@ -23,9 +21,9 @@ func (s *screen) stateLines() []styled.Line {
 		return nil
 	}
 	view := open.View()
-	out := machineLines(view.States())
+	out := nowLines(view.States())
 	if path := pathLine(view.Path()); path != nil {
-		out = append(out, nil, heading("the path of this turn"), path)
+		out = append(out, nil, heading("the way of this turn"), path)
 	}
 	if phases := brief.PhaseList(view.Phases()); len(phases) > 0 {
 		out = append(out, nil, heading("phases"))
@@ -53,33 +51,15 @@ func heading(text string) styled.Line {
 	return styled.Line{{Text: text, Style: styled.Style{Role: styled.Heading, Attr: styled.Bold}}}
 }
 
-// machineLines shows every machine in its state.
-func machineLines(s session.States) (out []styled.Line) {
-	row := func(name string, at fsm.State, table *fsm.Table) {
-		l := styled.Of(styled.Text, "  "+name).Pad(16)
-		l = append(l, styled.Span{Text: string(at), Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}})
-		if table != nil {
-			var next []string
-			for _, to := range table.Legal[at] {
-				next = append(next, string(to))
-			}
-			if len(next) > 0 {
-				l = l.Add(styled.Dim, "   → "+strings.Join(next, ", "))
-			}
-		}
-		out = append(out, l)
+// nowLines shows what pawl does, and the calls that have no result yet.
+func nowLines(v session.States) (out []styled.Line) {
+	out = append(out, heading("now"), styled.Of(styled.Text, "  ").Add(styled.Accent, brief.Doing(v.Activity)))
+	for _, c := range v.Calls {
+		out = append(out, styled.Of(styled.Text, "  "+plain.Line(plain.Cut(c.Tool, 20))).Add(styled.Dim, "  "+brief.Doing(c.State)))
 	}
-	out = append(out, heading("state machines, and their next states"))
-	row("agent", s.Agent, lifecycle.AgentTable())
-	row("activity", s.Activity, lifecycle.ActivityTable())
-	row("application", s.Application, nil)
-	row("window", s.Window, nil)
-	row("log", s.Storage, nil)
-	for _, c := range s.Calls {
-		row("call "+plain.Line(plain.Cut(c.Tool, 20)), c.State, nil)
-	}
-	if n := len(s.Violations); n > 0 {
-		out = append(out, styled.Of(styled.Bad, plain.Line(fmt.Sprintf("  %d events match no transition, the first at %d: %v; please report it", n, s.Violations[0].Seq, s.Violations[0].Err))))
+	if n := len(v.Violations); n > 0 {
+		out = append(out, styled.Of(styled.Bad, plain.Line(fmt.Sprintf("  a defect of pawl, please report it: %s that fit no state, the first at %d: %v",
+			brief.Plural(n, "event", "events"), v.Violations[0].Seq, v.Violations[0].Err))))
 	}
 	return out
 }
@@ -98,14 +78,14 @@ func pathLine(path []fsm.State) styled.Line {
 		}
 		role := styled.Text
 		if n > 1 {
-			l = l.Add(role, string(path[i])).Add(styled.Dim, " ⇄ ").Add(role, string(path[i+1])).Add(styled.Dim, fmt.Sprintf(" (%d times)", n))
+			l = l.Add(role, brief.Doing(path[i])).Add(styled.Dim, " ⇄ ").Add(role, brief.Doing(path[i+1])).Add(styled.Dim, fmt.Sprintf(" (%d times)", n))
 			i += 2 * n
 			continue
 		}
 		if i == len(path)-1 {
 			role = styled.Accent
 		}
-		l = l.Add(role, string(path[i]))
+		l = l.Add(role, brief.Doing(path[i]))
 		i++
 	}
 	if len(path) == 0 {

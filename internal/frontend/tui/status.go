@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -72,7 +73,7 @@ func (s *screen) status() styled.Line {
 		text, role := money(spent, open.Limits())
 		parts = append(parts, styled.Of(role, text))
 	}
-	if p := open.Phases(); p.Open != nil {
+	if p := open.Phases(); p.Open != nil && !p.Open.Left {
 		text := fmt.Sprintf("phase %d", p.Open.Number)
 		if p.Totals.TotalPhases > 1 {
 			text += fmt.Sprintf(" of %d", p.Totals.TotalPhases)
@@ -81,11 +82,8 @@ func (s *screen) status() styled.Line {
 	}
 	if jobs := open.Jobs(); len(jobs) > 0 {
 		text := brief.Plural(len(jobs), "job", "jobs")
-		for _, j := range jobs {
-			if url := slash.URL(j); url != "" && s.Width >= 60 {
-				text += " " + url
-				break
-			}
+		if s.Width >= 60 {
+			text += " " + whereJobs(jobs)
 		}
 		parts = append(parts, styled.Of(styled.Accent, plain.Line(text)))
 	}
@@ -96,6 +94,16 @@ func (s *screen) status() styled.Line {
 		parts = append(parts, styled.Of(styled.Dim, plain.Line(s.branch)))
 	}
 	return joinFitting(parts, s.Width)
+}
+
+// whereJobs returns the first address of background commands, or what shows them.
+func whereJobs(jobs []tool.Job) string {
+	for _, j := range jobs {
+		if url := slash.URL(j); url != "" {
+			return url
+		}
+	}
+	return "(/bashes)"
 }
 
 // gauge draws a percentage in one character.

@@ -34,7 +34,14 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 	case event.Phased:
 		return f.phased(b, e.Time)
 	case event.Planned:
+		if o := f.list.open; o != nil {
+			o.Left = false
+		}
 		return f.planned(b.Items, e.Time)
+	case event.Ended:
+		if o := f.list.open; o != nil {
+			o.Left = true
+		}
 	case event.FileChanged:
 		f.list.Changed(b.Path)
 	case event.Warned:

@@ -14,6 +14,8 @@ type Phase struct {
 	Ended       time.Time     // zero while it is open
 	Expected    time.Duration // 0: not given
 	Success     bool
+	// Left: the turn that worked on it is over.
+	Left bool
 	// ByNext: it ended because the next one began.
 	ByNext   bool
 	Files    []string // changed in it

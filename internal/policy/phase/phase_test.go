@@ -102,3 +102,20 @@ func TestPlanPhases(t *testing.T) {
 		t.Error("the same phase twice")
 	}
 }
+
+// SPEC 18.2: a phase counts as left once its turn is over, until the model works on the plan
+// again, so that no screen names it in turns that have nothing to do with it.
+func TestPhaseIsLeft(t *testing.T) {
+	t.Parallel()
+	var f Fold
+	plan := event.Event{Body: event.Planned{Items: []tool.Item{{Text: "parse", Status: "in_progress"}}}}
+	for i, c := range []struct {
+		e    event.Event
+		left bool
+	}{{plan, false}, {event.Event{Body: event.Ended{}}, true}, {event.Event{Body: event.Prompted{}}, true}, {plan, false}} {
+		f.Apply(c.e)
+		if f.Open().Left != c.left {
+			t.Errorf("event %d: left is %v", i, f.Open().Left)
+		}
+	}
+}
