@@ -191,6 +191,7 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 			Note: "started " + id, Command: in.Command,
 		}, nil
 	}
+	c.Idle = tool.IdleLimit
 	ran, err := env.Shell.Run(ctx, c)
 	if err != nil && ctx.Err() == nil {
 		r, err := failed(err)
@@ -198,6 +199,7 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return r, err
 	}
 	r := ranResult(ran, in.Command, "interrupted")
+	r.Seen = numberedLines(context.WithoutCancel(ctx), env, cmds, ran.Output)
 	return withRefused(env, r, ran, cmds), err // if it was cancelled: with the output so far
 }
 
@@ -207,6 +209,9 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	r := tool.Result{Exit: ran.Exit, Command: command, Checks: ran.Checks, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last, advice := running, "" // the second for the model only
 	switch {
+	case ran.Waited != nil:
+		last, advice = "stopped after "+took.Text(ran.Duration), "; for the last "+took.Text(tool.IdleLimit)+" it only waited, since the sandbox refused it "+ran.Waited.String()
+		r.Error = true
 	case ran.TimedOut:
 		last, advice = "stopped after "+took.Text(ran.Duration), "; "+stillRunning(ran.Running)
 		if end, ok := shellsyntax.EndOf(strings.TrimSpace(command)); ok && end.Filters != "" && ran.Output == "" {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -119,6 +120,10 @@ func TestBashResult(t *testing.T) {
 		{
 			ran:  tool.Ran{Output: "x\n", Signal: "SIGTERM", TimedOut: true, Duration: 120*time.Second + 90*time.Millisecond},
 			text: "x\nstopped after 2m; give it more time, narrow it, or run it in the background", bad: true, out: true,
+		},
+		{
+			ran:  tool.Ran{Output: "x\n", Waited: &process.Refusal{Act: process.ActHost, What: "a.example"}, Duration: 70 * time.Second},
+			text: "x\nstopped after 1m10s; for the last 1m it only waited, since the sandbox refused it host a.example", bad: true,
 		},
 		{
 			ran:  tool.Ran{TimedOut: true, Duration: 400 * time.Second, Running: []tool.Running{{Name: "vertexai.test"}, {Name: "vertexai.test"}}},

@@ -15,7 +15,7 @@ import (
 
 const (
 	grepLimit   = 2000 // matches that are counted
-	contextMax  = 20   // lines around a match
+	contextMax  = 100  // lines around a match
 	verifyFiles = 20   // files whose shown lines count as seen
 )
 
@@ -25,7 +25,7 @@ type grepArgs struct {
 	Glob       string `json:"glob,omitempty" doc:"only files that match, such as *.go"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Literal    bool   `json:"literal,omitempty" doc:"pattern is plain text"`
-	Context    int    `json:"context,omitempty" doc:"lines around each match"`
+	Context    int    `json:"context,omitempty" doc:"lines around each match, at most 100"`
 	FilesOnly  bool   `json:"files_only,omitempty" doc:"only the names of files"`
 }
 

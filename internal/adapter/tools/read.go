@@ -41,7 +41,7 @@ func Read() tool.Tool {
 	t := tool.New("read",
 		"Read files, several at once. Text comes as a header, then one \"number, tab, text\" per line; "+
 			"the number and tab are not part of the file. Images are shown. Read a file before you edit it; "+
-			"prefer one call with all files you need.",
+			"prefer one call with all files you need, and for more than 1000 lines several calls in one reply.",
 		func(env tool.Env, in readArgs) (fp tool.Footprint, err error) {
 			for _, f := range in.Files {
 				sp, err := readSpan(env, f.Path)

@@ -349,6 +349,10 @@ type Run struct {
 	Hold process.Hold
 }
 
+// IdleLimit is the usual Run.Idle. A test that waits for an answer that cannot come would
+// use up its whole time limit.
+const IdleLimit = time.Minute
+
 // Item is an entry of the plan.
 type Item struct {
 	Text   string `json:"text"`

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -131,6 +132,9 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	if r.Outcome != event.Failed || r.Records != nil {
 		return nil
 	}
+	unmet = slices.DeleteFunc(unmet, func(o permission.Opening) bool {
+		return tools.OfGitsLock(process.Refusal{Act: o.Act, What: o.Opens}, r.Result.Text)
+	})
 	if len(unmet) == 0 {
 		return nil
 	}
@@ -169,7 +173,7 @@ func lacked(all []permission.Opening) string {
 	if len(flags) > 0 {
 		end += "; a run with " + strings.Join(flags, " ") + " may do it"
 	}
-	return "it wanted to " + strings.Join(wanted, ", ") + more + ", and nobody is there to allow it" + end
+	return "it ran, but could not " + strings.Join(wanted, ", ") + more + ": nobody is there to allow it" + end
 }
 
 // held returns the policy's decision about an access. A path that leads elsewhere than its

@@ -64,9 +64,11 @@ type Seen struct {
 	// step: the calls of a reply are running. The model had not read their
 	// results when it wrote the other calls of the step, so line numbers there
 	// refer to an earlier content. late is what it will have read at the next
-	// request.
+	// request, own are the edits of the step: what a call showed is often told only
+	// after an edit that ran beside it.
 	step bool
 	late []tool.Span
+	own  []event.FileChanged
 }
 
 // Verdict is the answer of Check. Need are the lines that must be shown before
@@ -89,7 +91,7 @@ func (s *Seen) Apply(e event.Event) {
 				s.saw(sp)
 			}
 		}
-		s.late = nil
+		s.late, s.own = nil, nil
 		for _, f := range s.files {
 			for _, l := range f.Wrote {
 				f.Spans = join(f.Spans, l)
@@ -162,12 +164,21 @@ func (s *Seen) glimpsed(sp tool.Span) {
 	if sp.Path == "" || sp.Dir {
 		return
 	}
+	spans, hash := []tool.Span{sp}, sp.Hash
+	var went []away
+	for _, b := range s.own {
+		if b.Path == sp.Path && b.Before == hash {
+			spans, went = behind(b, spans, went)
+			hash = b.After
+		}
+	}
 	f := s.at(sp.Path)
-	if f.Last != sp.Hash {
-		*f = file{Last: sp.Hash}
+	if f.Last != hash {
+		*f = file{Last: hash}
 	}
 	f.Seen = true
-	s.late = append(s.late, sp)
+	f.Moved = append(f.Moved, went...)
+	s.late = append(s.late, spans...)
 }
 
 // changed folds a write. The text of a file that the agent wrote whole counts
@@ -194,8 +205,12 @@ func (s *Seen) changed(b event.FileChanged) {
 			next.Spans, next.Moved = f.after(b)
 		}
 		next.Wrote = f.wrote(b)
-		s.keepLate(b, &next)
-		*f = next
+		var went []away
+		s.late, went = behind(b, s.late, nil)
+		next.Moved = append(next.Moved, went...)
+		if *f = next; s.step {
+			s.own = append(s.own, b)
+		}
 	default:
 		*f = file{Last: b.After, Seen: f.Seen}
 	}
@@ -230,24 +245,24 @@ func (f *file) after(b event.FileChanged) (stay []lines, went []away) {
 	return stay, went
 }
 
-// keepLate keeps what calls of this step showed before an edit of it: the lines that have their
-// numbers still, and where the others went.
-func (s *Seen) keepLate(b event.FileChanged, f *file) {
-	var late []tool.Span
-	for _, sp := range s.late {
+// behind returns what of spans is where it was after an edit, and adds to went the lines
+// that have other numbers.
+func behind(b event.FileChanged, spans []tool.Span, went []away) ([]tool.Span, []away) {
+	var out []tool.Span
+	for _, sp := range spans {
 		if sp.Path != b.Path || sp.Hash != b.Before {
-			late = append(late, sp)
+			out = append(out, sp)
 			continue
 		}
-		shown := &file{}
+		shown := &file{Moved: went}
 		shown.saw(sp)
-		stay, went := shown.after(b)
+		stay, others := shown.after(b)
 		for _, l := range stay {
-			late = append(late, tool.Span{Path: sp.Path, From: l.From, To: l.To, Hash: b.After})
+			out = append(out, tool.Span{Path: sp.Path, From: l.From, To: l.To, Hash: b.After})
 		}
-		f.Moved = append(f.Moved, went...)
+		went = others
 	}
-	s.late = late
+	return out, went
 }
 
 // wrote returns the lines that edits of this step wrote, under their numbers after one more.
@@ -427,10 +442,14 @@ type saved struct {
 	Removed string           `json:"removed,omitempty"`
 	Step    bool             `json:"step,omitempty"`
 	Late    []tool.Span      `json:"late,omitempty"`
+	// Own are the edits of the step.
+	Own []event.FileChanged `json:"own,omitempty"`
 }
 
 // Save returns the state for a checkpoint.
-func (s *Seen) Save() ([]byte, error) { return json.Marshal(saved{s.files, s.removed, s.step, s.late}) }
+func (s *Seen) Save() ([]byte, error) {
+	return json.Marshal(saved{s.files, s.removed, s.step, s.late, s.own})
+}
 
 // Load restores a checkpoint.
 func (s *Seen) Load(b []byte) error {
@@ -438,6 +457,6 @@ func (s *Seen) Load(b []byte) error {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	s.files, s.removed, s.step, s.late = v.Files, v.Removed, v.Step, v.Late
+	s.files, s.removed, s.step, s.late, s.own = v.Files, v.Removed, v.Step, v.Late, v.Own
 	return nil
 }

@@ -231,6 +231,37 @@ func TestLinesThatEditsWrote(t *testing.T) {
 	look("somebody else wrote after it", "k", 60, 60, false)
 }
 
+// SPEC 4.6: what a call shows is often told only after edits that ran beside it. It counts,
+// by the numbers that the lines have then.
+func TestShownBesideEdits(t *testing.T) {
+	t.Parallel()
+	var s Seen
+	apply := applying(t, &s)
+	wrote := func(before, after tool.Hash, from, to, added, removed int) event.Body {
+		return event.FileChanged{Call: "2", Tool: "edit", Does: tool.Edit, Path: "a", Before: before, After: after, From: from, To: to, Added: added, Removed: removed}
+	}
+	apply(event.CallAsked{ID: "1"}, wrote("e", "f", 50, 50, 3, 1), wrote("f", "g", 20, 19, 5, 0), event.FileSeen{Call: "1", Spans: []tool.Span{{Path: "a", From: 10, To: 30, Hash: "e"}}})
+	b, err := s.Save()
+	var loaded Seen
+	if err != nil || loaded.Load(b) != nil {
+		t.Fatal(err)
+	}
+	s = loaded
+	apply(wrote("g", "h", 60, 60, 1, 1), event.Requested{})
+	for from, want := range map[int]bool{9: false, 10: true, 19: true, 25: false, 30: false, 60: true} {
+		if v := s.Check(ranged("a", from, from, "h")); v.OK != want {
+			t.Errorf("line %d: %v: %s", from, v.OK, v.Reason)
+		}
+	}
+	if v := s.Check(ranged("a", 30, 30, "h")); !strings.Contains(v.Reason, "35 now") {
+		t.Error(v.Reason)
+	}
+	apply(event.CallAsked{ID: "3"}, wrote("h", "i", 1, 0, 1, 0), event.FileSeen{Call: "3", Spans: []tool.Span{{Path: "a", From: 70, To: 70, Hash: "x"}}}, event.Requested{})
+	if v := s.Check(ranged("a", 70, 70, "i")); v.OK {
+		t.Error("what somebody else wrote counts")
+	}
+}
+
 // SPEC 4.6: files with changes by someone else since are named.
 func TestChangedSince(t *testing.T) {
 	t.Parallel()

@@ -65,8 +65,8 @@ func (r Report) Reason() string { return strings.Join(r.reason(), "; ") }
 func (r Report) reason() []string {
 	if r.Verified == nil {
 		why := cmp.Or(r.Unverified, nothingRan)
-		if r.part != nil {
-			why += r.changedTests()
+		if changed, ok := strings.CutPrefix(r.changedTests(), ","); ok && r.part != nil {
+			why += ";" + changed // not of what is named last
 		}
 		return append([]string{why}, r.rest(r.about, nil)...)
 	}

@@ -207,7 +207,7 @@ func (f *Fold) slices(room int) string {
 		from, to, read = min(from, l.from), max(to, l.to), read+l.to-l.from+1
 		bytes += l.bytes
 	}
-	if len(reads) < slicing || read*2 <= to-from || bytes*(to-from)/read > room { // most of it was not wanted, or a result holds less
+	if len(reads) < slicing || read*4 <= (to-from)*3 || bytes*(to-from)/read > room { // most of it was not wanted, or a result holds less
 		return ""
 	}
 	name := strings.Map(func(r rune) rune {

@@ -140,7 +140,7 @@ func TestSlices(t *testing.T) {
 	slice(x, "a.go", 1, 50)
 	slice(x, "./a.go", 50, 90)
 	slice(x, "a.go", 50, 90)
-	if got := slice(x, "a.go", 200, 240); !strings.Contains(got, "a.go was read in slices by 3 calls") || !strings.Contains(got, "lines 1 to 240") {
+	if got := slice(x, "a.go", 100, 140); !strings.Contains(got, "a.go was read in slices by 3 calls") || !strings.Contains(got, "lines 1 to 140") {
 		t.Errorf("%q", got)
 	}
 	for name, between := range map[string]func(*turn){

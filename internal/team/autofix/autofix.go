@@ -29,7 +29,6 @@ import (
 const (
 	Attempts = 3
 	Timeout  = 5 * time.Minute
-	idle     = 2 * time.Minute // how long one may only wait for a host that it was refused
 )
 
 // Config is the configuration.
@@ -262,7 +261,7 @@ func (f *verifier) call(c checks.Check) verify.Check {
 	}
 	return verify.Check{
 		Check: permission.Check{Check: policy.Check{Command: c.Command, Defined: c.Defined, Untrusted: untrusted}, Stamp: stamp},
-		Name:  c.Name, Timeout: f.Timeout, Idle: idle, Part: c.Part, Attempt: len(f.tries), Env: c.Within(f.Timeout),
+		Name:  c.Name, Timeout: f.Timeout, Idle: tool.IdleLimit, Part: c.Part, Attempt: len(f.tries), Env: c.Within(f.Timeout),
 		Read: func(output string, exit int) verify.Reading {
 			return verify.Reading(checks.Read(c.Kind, output, exit))
 		},

@@ -297,7 +297,7 @@ func (w waiting) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 // look at the time before, and its host is told. What failed beside it is compared.
 func TestWaitsForARefusedHost(t *testing.T) {
 	t.Parallel()
-	const says = "go test ./...: it was stopped: for 2m it only waited, since the sandbox refused it host a.example:443"
+	const says = "go test ./...: it was stopped: for 1m it only waited, since the sandbox refused it host a.example:443"
 	const hang = "=== RUN   TestQuick\n--- PASS: TestQuick (0.00s)\n=== RUN   TestAsk\n"
 	for out, told := range map[string]string{
 		"":   says,

@@ -1,0 +1,54 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/secrets"
+)
+
+// numberedLines returns the lines of files that a command printed with their numbers, as
+// grep -n, cat -n and nl do: they count as read. Only a file that the command line names is
+// looked into, and only a line that it has under this number, letter for letter.
+func numberedLines(ctx context.Context, env tool.Env, cmds []shellsyntax.Command, output string) []tool.Span {
+	if env.Files == nil {
+		return nil
+	}
+	files := map[string]bool{}
+	for _, f := range namedFiles(env.Files, cmds) {
+		if rel, inside := strings.CutPrefix(f.Path, env.Files.Root()+"/"); inside && !f.Write && !secrets.LooksSecret(rel) && len(files) < verifyFiles {
+			files[rel] = true
+		}
+	}
+	var found []tool.Match
+	for line := range strings.Lines(output) {
+		line = bare(line)
+		for name := range files {
+			rest := line
+			if after, ok := strings.CutPrefix(line, name); ok && after != "" {
+				rest = after[1:] // of several files grep -n prints the name, too
+			}
+			if n, text, ok := cutNumber(rest); ok {
+				found = append(found, tool.Match{Path: name, Line: n, Text: text})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b tool.Match) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	return verified(ctx, env, slices.Compact(found))
+}
+
+// cutNumber cuts the number off a line that begins with one.
+func cutNumber(line string) (n int, text string, ok bool) {
+	line = strings.TrimLeft(line, " ")
+	end := strings.IndexAny(line, ":-\t")
+	if end < 0 {
+		return 0, "", false
+	}
+	n, err := strconv.Atoi(line[:end])
+	return n, line[end+1:], err == nil && n > 0
+}
