@@ -145,7 +145,7 @@ func (c Check) details() string {
 	for _, why := range whys {
 		all = append(all, counted("could not run", unrun[why])[0]+", "+why)
 	}
-	if len(c.Failures) > 0 && c.Tests > 0 {
+	if c.Tests > 0 && (len(c.Failures) > 0 || c.Why != "") {
 		all = append(all, fmt.Sprintf("passed: %d %s", c.Tests, plural(c.Tests, "test")))
 	}
 	if len(all) == 0 {
