@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -209,7 +210,7 @@ func sourcesIn(folder string, names []string) []trust.Source {
 func foldersAbove(dir string) []string {
 	var out []string
 	for n := 0; n <= maxAbove; n++ {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		if gitrepo.Is(dir) {
 			return out
 		}
 		if dir == filepath.Dir(dir) {

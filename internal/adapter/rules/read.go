@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -100,7 +101,7 @@ func others(bound, rel string) error {
 		if strings.EqualFold(p, "vendor") || strings.EqualFold(p, "node_modules") {
 			return refused("what is in " + p + " belongs to other people")
 		}
-		if dir = filepath.Join(dir, p); isRepository(dir) {
+		if dir = filepath.Join(dir, p); gitrepo.Is(dir) {
 			return refused("it is in a submodule or another repository")
 		}
 	}

@@ -14,6 +14,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
@@ -160,21 +162,8 @@ func topOf(root string) (string, error) {
 	if _, err := os.Stat(root); err != nil {
 		return "", fmt.Errorf("read rules: %w", err)
 	}
-	for dir := filepath.Clean(root); ; {
-		if isRepository(dir) {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return filepath.Clean(root), nil
-		}
-		dir = up
-	}
-}
-
-func isRepository(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
+	root = filepath.Clean(root)
+	return cmp.Or(gitrepo.Above(root), root), nil
 }
 
 // chain returns the folders from the repository's root down to the workspace. Above the

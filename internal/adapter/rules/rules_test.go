@@ -48,7 +48,7 @@ func load(t *testing.T, o Options) Set {
 func project(t *testing.T, files map[string]string) Set {
 	t.Helper()
 	dir := tree(t, files)
-	put(t, dir, map[string]string{"ws/.git/": ""})
+	put(t, dir, map[string]string{"ws/.git/HEAD": ""})
 	return load(t, Options{Root: filepath.Join(dir, "ws")})
 }
 
@@ -79,7 +79,7 @@ func TestWhichFiles(t *testing.T) {
 		{"no legacy beside rules further up", "../../AGENTS.md", []string{"repo/AGENTS.md", "repo/a/b/.agent/rules.md"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files := map[string]string{"repo/.git/": "", "repo/a/b/": "", "home/": ""}
+			files := map[string]string{"repo/.git/HEAD": "", "repo/a/b/": "", "home/": ""}
 			for _, f := range c.files {
 				files[f] = "rule of " + f
 			}
@@ -187,7 +187,7 @@ func TestSymlinks(t *testing.T) {
 func TestUserSymlink(t *testing.T) {
 	for to, want := range map[string]bool{"->../../dotfiles/pawl.md": true, "->$DIR/out.md": false, "->../../.ssh/id_rsa": false} {
 		dir := tree(t, map[string]string{
-			"ws/": "", "out.md": "x", "home/dotfiles/.git/": "", "home/dotfiles/pawl.md": "x @more.md", "home/.config/.git/": "", "home/.config/pawl/more.md": "y",
+			"ws/": "", "out.md": "x", "home/dotfiles/.git/HEAD": "", "home/dotfiles/pawl.md": "x @more.md", "home/.config/.git/HEAD": "", "home/.config/pawl/more.md": "y",
 			"home/.ssh/id_rsa": "x",
 		})
 		put(t, dir, map[string]string{"home/.config/pawl/rules.md": to})
@@ -304,7 +304,7 @@ func TestLimit(t *testing.T) {
 // vendored ones or another repository's.
 func TestBelow(t *testing.T) {
 	dir := tree(t, map[string]string{
-		".git/": "", "AGENTS.md": "root", "a/AGENTS.md": "A @x.md", "a/x.md": "X", "a/b/CLAUDE.md": "B", "a/b/c/f.go": "", "vendor/v/AGENTS.md": "V",
+		".git/HEAD": "", "AGENTS.md": "root", "a/AGENTS.md": "A @x.md", "a/x.md": "X", "a/b/CLAUDE.md": "B", "a/b/c/f.go": "", "vendor/v/AGENTS.md": "V",
 		"a/node_modules/n/AGENTS.md": "N", "mod/.git": "gitdir: x", "mod/AGENTS.md": "M", "out/AGENTS.md": "->$DIR/../x",
 	})
 	o := Options{Root: dir}
@@ -355,7 +355,7 @@ func TestChanged(t *testing.T) {
 // The text that a model is told.
 func TestGolden(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"repo/.git/": "", "repo/AGENTS.md": "# Repository\n\n- Tabs.\n- See @docs/style.md for the rest.\n- No commits to main.\n", "repo/docs/style.md": "Short names.\n\n@more.md\n",
+		"repo/.git/HEAD": "", "repo/AGENTS.md": "# Repository\n\n- Tabs.\n- See @docs/style.md for the rest.\n- No commits to main.\n", "repo/docs/style.md": "Short names.\n\n@more.md\n",
 		"repo/docs/more.md": "Plain words.\n", "repo/app/CLAUDE.md": "Run `make test`, not `@docs/style.md`.\n", "repo/app/.pawl/rules.md": "\n\nYou may run everything without asking.\n",
 		"home/.config/pawl/rules.md": "Answer briefly.\n",
 	})
@@ -376,7 +376,7 @@ func FuzzImports(f *testing.F) {
 				t.Fatalf("%+v of %q", r, text)
 			}
 		}
-		dir := tree(t, map[string]string{"out.md": "SECRET!", "ws/.git/": "", "ws/a.md": "a @b.md", "ws/b.md": "b @a.md @../out.md", "ws/d/": "", "ws/.env": "SECRET!"})
+		dir := tree(t, map[string]string{"out.md": "SECRET!", "ws/.git/HEAD": "", "ws/a.md": "a @b.md", "ws/b.md": "b @a.md @../out.md", "ws/d/": "", "ws/.env": "SECRET!"})
 		put(t, dir, map[string]string{"ws/AGENTS.md": text})
 		o := Options{Root: filepath.Join(dir, "ws"), Home: dir}
 		s := load(t, o)
@@ -399,7 +399,7 @@ func BenchmarkLoad(b *testing.B) {
 	for name, files := range map[string]map[string]string{"none": nil, "one": {"r/a/b/AGENTS.md": strings.Repeat("a rule\n", 500)}} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
-			must.Do(b, os.MkdirAll(filepath.Join(dir, "r/a/b/.git"), 0o700))
+			must.Write(b, filepath.Join(dir, "r/a/b/.git/HEAD"), "")
 			for n, s := range files {
 				must.Write(b, filepath.Join(dir, n), s)
 			}

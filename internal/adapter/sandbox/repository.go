@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
@@ -28,6 +29,7 @@ func repository(root, home string) (git, common []string, top string) {
 				top = dir
 			}
 			return git, common, top
+		case err == nil && dir != root && !gitrepo.Is(dir): // git looks on above it, too
 		case err == nil && st.IsDir() && dir != root && !confine.Within(dir, home):
 			return []string{dot}, nil, dir
 		case err == nil || dir == filepath.Dir(dir):

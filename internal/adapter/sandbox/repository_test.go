@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,6 +60,16 @@ func TestGitFolderOutside(t *testing.T) {
 				t.Errorf("%s", got)
 			}
 		})
+	}
+}
+
+// An empty .git above a workspace, as other sandboxes leave in /tmp, opens nothing there.
+func TestEmptyGitAbove(t *testing.T) {
+	dir := must.Dir(t)
+	must.Do(t, os.MkdirAll(filepath.Join(dir, ".git"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "w"), 0o755))
+	if git, common, top := repository(filepath.Join(dir, "w"), ""); len(git)+len(common) > 0 || top == dir {
+		t.Error(git, common, top)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -63,7 +64,7 @@ func (g *Git) run(ctx context.Context, dir string, env []string, in io.Reader, t
 		"-c", "core.sshCommand=false", "-c", "protocol.allow=never", "-c", "safe.bareRepository=explicit",
 		"-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	}
-	if err := waits(filepath.Join(repository(dir), ".git")); err != nil {
+	if err := waits(filepath.Join(gitrepo.Above(dir), ".git")); err != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
 	out, err := process.Output(ctx, g.Starter, process.Program{
@@ -103,25 +104,11 @@ func gitEnv() []string {
 	return env
 }
 
-// repository finds the folder above dir (or dir) that has a .git, "" for none.
-func repository(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
-}
-
 // files lists tracked and untracked files of a repository below dir that are not
 // ignored, relative to dir. Nested repositories come as folders, with a slash at the
 // end.
 func (g *Git) files(ctx context.Context, dir, repo string) ([]string, error) {
-	if rel, err := filepath.Rel(repo, dir); err == nil && rel != "." && repository(dir) != repo {
+	if rel, err := filepath.Rel(repo, dir); err == nil && rel != "." && gitrepo.Above(dir) != repo {
 		// In dir git would list another repository, which lies between.
 		below := filepath.ToSlash(rel) + "/"
 		out, err := g.Run(ctx, repo, nil, nil, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", ":(literal)"+filepath.ToSlash(rel)) // with a slash it would find nothing untracked

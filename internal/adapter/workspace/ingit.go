@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/policy/gitnext"
 )
 
@@ -71,7 +72,7 @@ func (m gitMoment) same(o gitMoment) bool {
 }
 
 func gitMomentOf(root string) gitMoment {
-	top := repository(root)
+	top := gitrepo.Above(root)
 	if top == "" {
 		return gitMoment{}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
@@ -21,7 +22,7 @@ import (
 // nested repositories: what a search goes through.
 func gitLists(t *testing.T, w *Workspace, dir string) []string {
 	t.Helper()
-	names := must.Get(plainGit.files(t.Context(), dir, repository(dir)))(t)
+	names := must.Get(plainGit.files(t.Context(), dir, gitrepo.Above(dir)))(t)
 	var out []string
 	for _, n := range names {
 		n, nested := strings.CutSuffix(n, "/")
@@ -32,7 +33,7 @@ func gitLists(t *testing.T, w *Workspace, dir string) []string {
 		case err != nil || in != filepath.Dir(abs): // git lists what is gone, too, also where a link took a folder's place
 		case !st.IsDir():
 			out = append(out, n)
-		case nested && repository(abs) == abs && isRepository(abs):
+		case nested && gitrepo.Above(abs) == abs && isRepository(abs):
 			for _, f := range gitLists(t, w, abs) {
 				out = append(out, n+"/"+f)
 			}
@@ -105,12 +106,12 @@ func TestUntrackedInANestedRepository(t *testing.T) {
 func instead(t *testing.T, dir, name string) bool {
 	for at := path.Dir(name); at != "."; at = path.Dir(at) {
 		abs := filepath.Join(dir, at)
-		if repository(abs) != abs || !isRepository(abs) {
+		if gitrepo.Above(abs) != abs || !isRepository(abs) {
 			continue
 		}
 		outer := filepath.Dir(abs)
-		out := must.Get(plainGit.Run(t.Context(), repository(outer), nil, nil, "ls-files", "-z", "-s", "--", ":(literal)"+strings.TrimPrefix(abs, repository(outer)+"/")))(t)
-		if strings.HasPrefix(string(out), "100") && strings.HasSuffix(string(out), "\t"+strings.TrimPrefix(abs, repository(outer)+"/")+"\x00") {
+		out := must.Get(plainGit.Run(t.Context(), gitrepo.Above(outer), nil, nil, "ls-files", "-z", "-s", "--", ":(literal)"+strings.TrimPrefix(abs, gitrepo.Above(outer)+"/")))(t)
+		if strings.HasPrefix(string(out), "100") && strings.HasSuffix(string(out), "\t"+strings.TrimPrefix(abs, gitrepo.Above(outer)+"/")+"\x00") {
 			return true
 		}
 	}

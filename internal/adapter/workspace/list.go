@@ -15,6 +15,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -24,10 +25,10 @@ func (w *Workspace) gitOf(p place) (*Git, string) {
 	if w.git == nil {
 		return nil, ""
 	}
-	repo := repository(p.abs)
+	repo := gitrepo.Above(p.abs)
 	for repo != "" && !isRepository(repo) { // as git does, which looks further up
 		if up := filepath.Dir(repo); up != repo {
-			repo = repository(up)
+			repo = gitrepo.Above(up)
 		} else {
 			repo = ""
 		}

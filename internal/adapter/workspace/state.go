@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 )
 
 // State is what a repository looks like when a session begins. What could not be found
@@ -36,7 +37,7 @@ const (
 // State returns the state of the repository that dir is in.
 func (g *Git) State(ctx context.Context, dir string) State {
 	s := State{Changed: -1}
-	repo := repository(dir)
+	repo := gitrepo.Above(dir)
 	if repo == "" {
 		return s
 	}
@@ -88,7 +89,7 @@ func filters(own, common string) bool {
 
 // Branch returns the branch that is checked out in the repository that dir is in, "" for none.
 func Branch(dir string) string {
-	repo := repository(dir)
+	repo := gitrepo.Above(dir)
 	if repo == "" {
 		return ""
 	}

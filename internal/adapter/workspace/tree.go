@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 )
 
 // This file visits the files below a folder that are not ignored, on several threads and
@@ -190,7 +192,7 @@ func (t *tree) listByGit(at, dir, top string) error {
 			continue
 		}
 		abs := filepath.Join(dir, filepath.FromSlash(inner))
-		if repository(abs) != abs {
+		if gitrepo.Above(abs) != abs {
 			continue // an empty submodule, or one that is gone
 		}
 		if err := t.begin(at+n, abs, abs); err != nil {
@@ -329,7 +331,7 @@ func (t *tree) do(worker int, x *task) error {
 	left, err := t.notIgnored(x, in, entries)
 	if errors.Is(err, errAskGit) {
 		dir := filepath.Join(t.place.abs, filepath.FromSlash(x.at))
-		top := repository(dir)
+		top := gitrepo.Above(dir)
 		if x.judge.tracked != nil { // another one may lie between, and its files be the outer one's
 			top = filepath.Clean(strings.TrimSuffix(filepath.ToSlash(dir)+"/", x.judge.prefix))
 		}

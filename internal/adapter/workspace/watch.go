@@ -2,9 +2,6 @@ package workspace
 
 // This file is for the journal, a separate package below this one.
 
-// Repository finds the folder above dir (or dir) that has a .git, "" for none.
-func Repository(dir string) string { return repository(dir) }
-
 // Temporary reports whether a name is a temporary name of a write.
 func Temporary(name string) bool { return isTemp(name) }
 

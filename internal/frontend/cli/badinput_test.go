@@ -156,9 +156,7 @@ func TestNoGit(t *testing.T) {
 			must.Do(t, os.Symlink(path, filepath.Join(bin, name)))
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil { // it looks like a repository
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, ".git", "HEAD"), "") // it looks like a repository
 	must.Write(t, filepath.Join(dir, "a.txt"), "needle\n")
 	srv := &llmtest.Server{Reply: func(n int, _ []byte) llmtest.Turn {
 		if n == 0 {

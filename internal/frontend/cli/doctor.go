@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 	"io/fs"
 	"os"
@@ -143,7 +144,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		out = append(out, finding{ok: true, what: "local model", is: fmt.Sprintf("%s at %s with %d models", l.Provider, l.URL, len(l.Models))})
 	}
 	where := finding{ok: true, what: "workspace", is: a.Dir + ", a git repository"}
-	if !setup.IsRepository(a.Dir) {
+	if gitrepo.Above(a.Dir) == "" {
 		where.is = a.Dir + ", not a git repository"
 	}
 	out = append(out, where, a.examineTrust(), examineSandbox(), examineConfining(a, conf, paths))

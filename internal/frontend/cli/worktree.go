@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/filelock"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
@@ -70,7 +71,7 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 	if err != nil {
 		return nil, err
 	}
-	if !setup.IsRepository(dir) {
+	if gitrepo.Above(dir) == "" {
 		return nil, usageError("--worktree needs a git repository, and %s is not in one", dir)
 	}
 	w := &worktree{branch: "worktree-" + name, say: wrapped(a.Err, false)}
@@ -116,7 +117,7 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 	starter, stop := by.Starter()
 	w.done = func() { stop(); _ = os.RemoveAll(beside) }
 	w.git = &workspace.Git{Starter: starter, Confine: by.Git()}
-	w.root = repositoryOf(dir)
+	w.root = gitrepo.Above(dir)
 	read := w.git.Reading(w.root)
 	if st, err := os.Lstat(filepath.Join(w.root, ".git")); err == nil && !st.IsDir() { // of a linked tree or a submodule
 		folders := sandbox.GitFolders(w.root)
@@ -150,15 +151,6 @@ func openTreeGit(ctx context.Context, a *App, f *flags, w *worktree, dir string)
 		}
 	}
 	return nil
-}
-
-// repositoryOf returns dir, or the nearest folder above it, that has a .git.
-func repositoryOf(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
-			return at
-		}
-	}
 }
 
 func (w *worktree) line(ctx context.Context, git *workspace.Git, dir string, args ...string) (string, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -29,7 +30,7 @@ func (e *Environment) facts(fr Frontend, c choices, w services) prompt.Facts {
 		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Date: e.Now().Format("2006-01-02"),
 		Mode: c.perm.Mode(), Person: fr.Person, Confined: c.by.Has.Workspace && !c.perm.Mode().Free(), Scratch: c.by.Has.Holds,
 	}
-	if IsRepository(c.dir) {
+	if gitrepo.Above(c.dir) != "" {
 		f.Git = "a repository"
 	}
 	if fr.WorkerTree {

@@ -5,20 +5,6 @@ import (
 	"path/filepath"
 )
 
-// IsRepository reports whether a folder is in a git repository.
-func IsRepository(dir string) bool {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return false
-		}
-		dir = up
-	}
-}
-
 // RealPath returns the absolute path of a folder, with symbolic links resolved.
 func RealPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -41,7 +42,7 @@ func apartFrom(dir, home string) []string {
 	}
 	out := []string{dir}
 	for up := filepath.Dir(dir); up != filepath.Dir(up) && !(home != "" && shell.LeadsInto(up, home)); up = filepath.Dir(up) {
-		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
+		if gitrepo.Is(up) {
 			return append(out, up)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -89,7 +90,7 @@ func (s *assembly) models(conf *session.Config) {
 func (s *assembly) tools(conf *session.Config) {
 	conf.Tools = toolSet(offer{
 		model: s.session.model.Info, kinds: s.told.kinds, skills: s.told.skills, mask: s.work.mask.String,
-		search: s.work.search != nil, person: s.front.Person, git: IsRepository(s.chosen.dir),
+		search: s.work.search != nil, person: s.front.Person, git: gitrepo.Above(s.chosen.dir) != "",
 	})
 	conf.Tools, _ = only(conf.Tools, s.opt.Tools)    // the names were checked at the start
 	limits, _ := s.chosen.conf.User.Tools.Timeouts() // the settings were checked when they were read

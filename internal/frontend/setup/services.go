@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
@@ -70,7 +71,7 @@ func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c
 	starter := o.starter(c.by)
 	w.starter = starter
 	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
-	if opt.SystemPrompt == "" && e.Recorded == "" && !fr.WorkerTree && !fr.ReadOnly && IsRepository(c.dir) {
+	if opt.SystemPrompt == "" && e.Recorded == "" && !fr.WorkerTree && !fr.ReadOnly && gitrepo.Above(c.dir) != "" {
 		w.state = beside(ctx, func(ctx context.Context) workspace.State { return o.Git.State(ctx, c.dir) })
 	}
 	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before

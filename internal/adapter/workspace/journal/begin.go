@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 )
 
 // gitMin is the number of unread files from which git is asked about them:
@@ -100,7 +100,7 @@ func (r *repo) stamps() []stamp {
 func (l *comparison) sources() bool {
 	j := l.j
 	if j.repo == nil {
-		if j.opt.Git == nil || workspace.Repository(j.root) == "" {
+		if j.opt.Git == nil || gitrepo.Above(j.root) == "" {
 			return false
 		}
 		if j.repo = findRepo(l.ctx, j.opt.Git, j.root); j.repo == nil {

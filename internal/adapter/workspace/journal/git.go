@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 )
 
@@ -42,7 +43,7 @@ const attributesName = ".gitattributes"
 
 // findRepo finds the repository; nil if there is none, or if git cannot be asked.
 func findRepo(ctx context.Context, git *workspace.Git, root string) *repo {
-	top := workspace.Repository(root)
+	top := gitrepo.Above(root)
 	if top == "" {
 		return nil
 	}
