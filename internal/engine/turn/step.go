@@ -305,6 +305,7 @@ func (l *Loop) finish(ctx context.Context, d *finishedCall) {
 		d.Bytes, d.Spill = d.Bytes-int64(len(r.Gap.Text()))+r.Gap.Size(), r.Gap.File
 		if text = r.Gap.Text() + after; limit > 0 && !window.Fits(text, limit) {
 			text = window.Narrow(*r.Gap, max(limit-window.Estimate{}.Count(after), 1)).Text() + after
+			r.Seen = nil // some of it may be cut
 		}
 	// A tool that chose its lines by Env.Limit is trusted: they stay shown.
 	case limit > 0 && (len(r.Seen) == 0 || len(text) > window.Bytes(limit)):

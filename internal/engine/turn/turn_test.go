@@ -365,7 +365,7 @@ func TestGapsAreCutOnce(t *testing.T) {
 		gap.Bytes, gap.Lines = int64(len(gone)), int64(strings.Count(gone, "\n"))
 		gap.Torn = !strings.HasSuffix(gone, "\n")
 		run := fileTool("run", true, func(context.Context, string) (tool.Result, error) {
-			return tool.Result{Text: strings.TrimSuffix(gap.Text(), "\n") + "\nexit code 0", Gap: gap}, nil
+			return tool.Result{Text: strings.TrimSuffix(gap.Text(), "\n") + "\nexit code 0", Gap: gap, Seen: []tool.Span{{Path: "a", From: 1, To: 2}}}, nil
 		})
 		b := newBench(llmtest.New(llmtest.Use("run", `{"path":"a"}`)), run)
 		b.Results.Cap = func(string) int { return c.limit }
@@ -380,6 +380,14 @@ func TestGapsAreCutOnce(t *testing.T) {
 			if text, ok = strings.CutPrefix(text, "["+c.fix+"]\n"); !ok {
 				t.Errorf("%s: %.80q", name, text)
 			}
+		}
+		seen := false
+		for _, e := range b.events {
+			_, ok := e.(event.FileSeen)
+			seen = seen || ok
+		}
+		if whole := name == "wide enough" || name == "nearly nothing"; seen != whole {
+			t.Errorf("%s: its lines count as shown: %v", name, seen)
 		}
 		head, rest, _ := strings.Cut(text, "[… ")
 		var lines, left int
