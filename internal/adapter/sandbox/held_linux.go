@@ -83,8 +83,9 @@ type question struct {
 }
 
 // subject returns what one question is about: all changes of the workspace are one, and all
-// losses, and all that a rule asks about.
+// losses, and all that a rule asks about. An address is the same by whatever name.
 func subject(r process.Refusal) process.Refusal {
+	r.Name = ""
 	if r.Act == process.ActChange || r.Act == process.ActLose || r.Rule != "" {
 		r.What, r.Size = "", 0
 	}
@@ -103,7 +104,7 @@ func (s *supervisor) join(r process.Refusal, program string) *question {
 	q := &question{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	s.questions[subject(r)] = q
 	go func() {
-		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Size: r.Size, Rule: r.Rule, Done: s.lasting(), Program: program})
+		opened, answer := s.hold(ctx, process.Refusal{Act: r.Act, What: r.What, Size: r.Size, Rule: r.Rule, Name: r.Name, Done: s.lasting(), Program: program})
 		switch {
 		case ctx.Err() != nil:
 		case answer == process.Allowed:
@@ -174,12 +175,11 @@ func (c caller) wait(l *lack) error {
 
 // allowed reports whether the person allows a host that the proxy was asked for, or an
 // address that it leads to. ctx ends with the client's connection.
-func (s *supervisor) allowed(ctx context.Context, act, what string) bool {
+func (s *supervisor) allowed(ctx context.Context, r process.Refusal) bool {
 	if s.hold == nil {
-		s.refusals.add(act, what)
+		s.refusals.add(r.Act, r.What)
 		return false
 	}
-	r := process.Refusal{Act: act, What: what}
 	q := s.join(r, "")
 	defer s.leave(r, q)
 	select {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/proxy"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
@@ -57,11 +58,11 @@ func (o *outlet) close() error {
 	return errors.Join(o.proxy.Close(), o.Close())
 }
 
-func (o *outlet) ask(ctx context.Context, client, target string, addr bool) bool {
+func (o *outlet) ask(ctx context.Context, client, target string, addr bool, name string) bool {
 	o.mu.Lock()
 	s := o.clients[client]
 	o.mu.Unlock()
-	return s != nil && s.allowed(ctx, hostAct(addr), target)
+	return s != nil && s.allowed(ctx, process.Refusal{Act: hostAct(addr), What: target, Name: name})
 }
 
 // Accept returns the next connection of a command: outlet is the proxy's listener.

@@ -65,7 +65,7 @@ func (o *loopbackProxy) admit(r *http.Request) (string, bool) {
 }
 
 // ask refuses what is not granted: nobody can be asked while a command waits here.
-func (o *loopbackProxy) ask(_ context.Context, word, target string, addr bool) bool {
+func (o *loopbackProxy) ask(_ context.Context, word, target string, addr bool, _ string) bool {
 	o.mu.Lock()
 	c := o.children[word]
 	o.mu.Unlock()

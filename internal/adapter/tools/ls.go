@@ -42,7 +42,11 @@ func Ls() tool.Tool {
 				}
 				b.WriteString(line)
 			}
-			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("%d entries", len(entries))}, nil
+			note := fmt.Sprintf("%d entries", len(entries))
+			if len(entries) == 1 {
+				note = "1 entry"
+			}
+			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Read, Aliases: []string{"list", "listdir", "listdirectory", "listfiles"}, Family: tool.ReadFamily, Shows: showFolder, Repeatable: true, Listing: true, Hooks: []string{"LS"}}
 	t.ReadOnly = true

@@ -219,6 +219,8 @@ type Refusal struct {
 	Act  string `json:"act"`
 	What string `json:"what"`           // a path, or a host
 	Size int64  `json:"size,omitempty"` // of what would be lost
+	// Name is the host's name that leads to the address What, "" if none does.
+	Name string `json:"-"`
 	// Done is why the process cannot be ended and begun again, such as "it changed /w/a".
 	Done string `json:"-"`
 	// Rule is the person's rule that asks about it or denies it, "" for none.

@@ -197,14 +197,14 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 // askHeld asks the person, and records a yes that holds for longer than this command.
 func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
 	q := event.Question{
-		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let it " + o.String(), Wants: o.String(), Pattern: o.Rule, Always: o.Always,
-		Reason: "it waits", Preview: p.Footprint.Shell,
+		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let this command " + o.String(), Wants: o.String(), Pattern: o.Rule, Always: o.Always,
+		Reason: "it waits for you", Preview: p.Footprint.Shell,
 	}
 	switch {
 	case o.Act == permission.ActPerson:
 		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; the command starts again, and has changed no file yet"
 	case r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange:
-		q.Reason += "; first: " + g.named(r.What)
+		q.Reason += ", and begins with " + g.named(r.What)
 	}
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
 	if err != nil || ctx.Err() != nil {

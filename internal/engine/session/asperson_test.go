@@ -56,7 +56,7 @@ func (m met) Wait() error {
 // it is ended and runs again as them, if it has changed nothing yet. Else, and where nobody
 // is there, the model is told what to do.
 func TestHeldForThePerson(t *testing.T) {
-	const key, title = "/home/nobody/.ssh/id_ed25519", "let it run as you, outside the sandbox"
+	const key, title = "/home/nobody/.ssh/id_ed25519", "let this command run as you, outside the sandbox"
 	run := llmtest.Use("bash", `{"command":"sh ./a"}`)
 	behind := llmtest.Use("bash", `{"command":"sh ./a","background":true}`)
 	keys := meeting{{Act: "read", What: key}, {Act: "connect", What: "/tmp/agent"}, {Act: "read", What: key + ".pub"}}

@@ -62,7 +62,7 @@ func TestHeldCommandAsks(t *testing.T) {
 	outside := must.Dir(t)
 	file := filepath.Join(outside, "f")
 	needs := strict{{Act: "write", What: file}, {Act: "remove", What: file + "2"}, {Act: "host", What: "Registry.example.org"}}
-	write, host := "let it change or delete files in "+outside, "let it connect to registry.example.org"
+	write, host := "let this command change or delete files in "+outside, "let this command connect to registry.example.org"
 	run := llmtest.Use("bash", `{"command":"sh ./a"}`)
 	other := llmtest.Use("bash", `{"command":"sh ./b"}`)
 	behind := llmtest.Use("bash", `{"command":"sh ./a","background":true}`)
@@ -219,7 +219,7 @@ func TestHeldCheckAsks(t *testing.T) {
 					return
 				}
 				asks++
-				if q := a.Questions[0]; q.Title != "let it change or delete files in "+outside || q.Title != "let it "+q.Wants || q.Preview != "sh ./a" {
+				if q := a.Questions[0]; q.Title != "let this command change or delete files in "+outside || q.Title != "let this command "+q.Wants || q.Preview != "sh ./a" {
 					t.Errorf("%+v", q)
 				}
 				if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: c.scope}}}); err != nil {

@@ -239,8 +239,8 @@ func TestLossIsAsked(t *testing.T) {
 		asked  string
 		told   string // "": it is gone
 	}{
-		{permission.Auto, true, event.Once, "let it remove or replace large (19.1 MB) and files like it, without a copy for undo", ""},
-		{permission.Auto, true, event.No, "let it remove or replace large (19.1 MB) and files like it, without a copy for undo", "without a copy for undo"},
+		{permission.Auto, true, event.Once, "let this command remove or replace large (19.1 MB) and files like it, without a copy for undo", ""},
+		{permission.Auto, true, event.No, "let this command remove or replace large (19.1 MB) and files like it, without a copy for undo", "without a copy for undo"},
 		{permission.Auto, false, "", "", "no copy can be kept"},
 	} {
 		r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", command("sh ./clean")), llmtest.Say("done")), keepsRemoved(t, c.mode, kept.Limits{Session: 1 << 20, File: 1 << 20}), func(cfg *session.Config) { cfg.Person = c.person })

@@ -192,11 +192,17 @@ func inGit(files []event.GitFile) string {
 
 // Spending describes what a turn cost.
 func Spending(s budget.Spent) string {
-	t := fmt.Sprintf("%s, %s", Spent(s), Plural(s.Replies, "model reply", "model replies"))
+	t := Spent(s) + ", no model reply"
+	if s.Replies > 0 {
+		t = Spent(s) + ", " + Plural(s.Replies, "model reply", "model replies")
+	}
 	if s.Usage.Known && s.Usage.Input+s.Usage.Output+s.Usage.CacheRead > 0 {
 		t += fmt.Sprintf(", %d tokens in (%d cached), %d out", s.Usage.Input+s.Usage.CacheRead+s.Usage.CacheWrite, s.Usage.CacheRead, s.Usage.Output)
 	}
-	return t + ", " + Plural(s.Calls, "call", "calls")
+	if s.Calls > 0 {
+		t += ", " + Plural(s.Calls, "call", "calls")
+	}
+	return t
 }
 
 // Plural returns a number with its noun: "1 call", "2 calls".

@@ -34,7 +34,7 @@ func TestMoney(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}
-	if got := Spending(budget.Spent{}); !strings.Contains(got, "0 model replies") {
+	if got := Spending(budget.Spent{}); got != "$0, no model reply" {
 		t.Error(got)
 	}
 	if got := Model(llm.Info{Provider: "p", Model: "m\x1b[2J", From: "h"}); got != "model p/m from h, price unknown" {

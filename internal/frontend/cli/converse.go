@@ -152,7 +152,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			}
 			return all, err
 		},
-		About:  func(ctx context.Context, r event.Row) (string, string) { return aboutSession(ctx, cur.Store, r) },
+		About:  func(ctx context.Context, r event.Row) (string, string) { return inPicker(ctx, cur.Store, r) },
 		Pawl:   func(ctx context.Context, out io.Writer, args ...string) error { return runInside(ctx, a, f, out, args) },
 		Rules:  func() []string { return cur.View().Rules() },
 		Memory: func(_ context.Context, out io.Writer, words string) error { return a.remember(f, out, words, false) },
@@ -180,7 +180,7 @@ func (a *App) pickSession(ctx context.Context, f *flags, person chat.Person) (st
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
-	items := slash.SessionItems(rows, "", a.Now(), func(r event.Row) (string, string) { return aboutSession(ctx, st, r) })
+	items := slash.SessionItems(rows, "", a.Now(), func(r event.Row) (string, string) { return inPicker(ctx, st, r) })
 	id, ok, err := person.Pick(ctx, "sessions of this folder, Esc for a new one", items)
 	if ok {
 		return id, err

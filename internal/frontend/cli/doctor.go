@@ -141,7 +141,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		out = append(out, finding{what: "model", is: err.Error()})
 	}
 	for _, l := range a.Probe(ctx) {
-		out = append(out, finding{ok: true, what: "local model", is: fmt.Sprintf("%s at %s with %d models", l.Provider, l.URL, len(l.Models))})
+		out = append(out, finding{ok: true, what: "local model", is: fmt.Sprintf("%s at %s with %s", l.Provider, l.URL, brief.Plural(len(l.Models), "model", "models"))})
 	}
 	where := finding{ok: true, what: "workspace", is: a.Dir + ", a git repository"}
 	if gitrepo.Above(a.Dir) == "" {

@@ -79,7 +79,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	case "turns":
 		ns, err := k.Turns.List()
 		for _, n := range ns[max(0, len(ns)-50):] {
-			say("%s  %-8s %-11s %3d calls, %d files, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, n.Calls, n.Files, took.Text(n.Took), n.Error)
+			say("%s  %-8s %-11s %s, %s, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, brief.Plural(n.Calls, "call", "calls"), brief.Plural(n.Files, "file", "files"), took.Text(n.Took), n.Error)
 		}
 		return err
 	case "history":

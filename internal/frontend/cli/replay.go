@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/engine/playback"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -94,9 +95,9 @@ func (a *App) replay(ctx context.Context, f *flags, args []string, write, agains
 		return err
 	}
 	if against != "" && differs == "" && result.Compared < len(other) {
-		differs = fmt.Sprintf("the other build made %d requests, this one %d", len(other), result.Compared)
+		differs = fmt.Sprintf("the other build made %s, this one %d", brief.Plural(len(other), "request", "requests"), result.Compared)
 	}
-	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("session %s, %s, recorded by pawl %s: %d of %d requests compared, %d the same", row.ID, rec.Info.Ref(), rec.Opened.Pawl, result.Compared, result.Recorded, result.Same)))
+	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("session %s, %s, recorded by pawl %s: %d of %s compared, %d the same", row.ID, rec.Info.Ref(), rec.Opened.Pawl, result.Compared, brief.Plural(result.Recorded, "request", "requests"), result.Same)))
 	for _, where := range []string{result.Head, result.Size, result.Talk, differs} {
 		if where != "" {
 			fmt.Fprintln(a.Out, plain.Text(mask.String(where)))

@@ -162,8 +162,8 @@ func listSession(ctx context.Context, a *App, st event.Store, r event.Row, depth
 		line += "  (" + r.Dir + ")"
 	}
 	fmt.Fprintln(a.Out, in+plain.Line(line))
-	about, _ := aboutSession(ctx, st, r)
-	fmt.Fprintln(a.Out, in+"    "+plain.Line(about))
+	about, with, _ := aboutSession(ctx, st, r)
+	fmt.Fprintln(a.Out, in+"    "+plain.Line(about+", "+with))
 }
 
 // family separates the sessions of people from those of agents. The latter are grouped
@@ -196,9 +196,10 @@ func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, 
 	return rows, nil
 }
 
-// aboutSession describes a session: its branch, how it ended, its cost, its model and mode and
-// its length. last is its last prompt and what was answered.
-func aboutSession(ctx context.Context, st event.Store, r event.Row) (about, last string) {
+// aboutSession describes a session in its row: its branch, how it ended, its cost. With
+// room for more, also its model and mode and its length, and its last prompt and what was
+// answered.
+func aboutSession(ctx context.Context, st event.Store, r event.Row) (about, with, last string) {
 	fresh := func() *gist {
 		if r.Origin != nil {
 			return &gist{shared: r.Origin.At}
@@ -224,8 +225,17 @@ func aboutSession(ctx context.Context, st event.Store, r event.Row) (about, last
 	if f.front == "headless" || f.front == "import" {
 		front = f.front
 	}
-	out := []string{f.branch, f.state, cost, r.Model, "mode " + f.mode, brief.Plural(int(r.Events), "event", "events"), front}
-	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), ", "), strings.TrimSpace("> " + f.prompt + "\n" + f.reply)
+	joined := func(parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+	}
+	with = joined(r.Model, "mode "+f.mode, brief.Plural(int(r.Events), "event", "events"))
+	return joined(f.branch, f.state, cost, front), with, strings.TrimSpace("> " + f.prompt + "\n" + f.reply)
+}
+
+// inPicker describes a session in a row that is short, and what a picker shows below the rows.
+func inPicker(ctx context.Context, st event.Store, r event.Row) (about, more string) {
+	about, with, last := aboutSession(ctx, st, r)
+	return about, last + "\n" + with
 }
 
 // gist is what a list shows of a session, folded from its events.

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
@@ -206,7 +207,7 @@ func planSwarm(ctx context.Context, a *App, opt setup.Options, work, output stri
 	if err := writeGraph(path, text, force); err != nil {
 		return fault.NewConfiguration("name another file with --output", "the graph was not written: %v", err)
 	}
-	fmt.Fprintln(a.Err, plain.Line(fmt.Sprintf("%d tasks, written to %s; read it, edit it, then: pawl swarm run %s", len(g.Tasks), output, output)))
+	fmt.Fprintln(a.Err, plain.Line(fmt.Sprintf("%s, written to %s; read it, edit it, then: pawl swarm run %s", brief.Plural(len(g.Tasks), "task", "tasks"), output, output)))
 	return nil
 }
 
@@ -334,7 +335,7 @@ func swarmMachinesCommand(a *App) *cobra.Command {
 			return errors.Join(err, json.NewEncoder(a.Out).Encode(all))
 		}
 		for _, m := range all {
-			line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %d tasks done", m.Name, m.Version, m.Works, m.Slots, m.Done)
+			line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %s done", m.Name, m.Version, m.Works, m.Slots, brief.Plural(m.Done, "task", "tasks"))
 			if m.Drains {
 				line += "  takes no new tasks"
 			}

@@ -109,7 +109,7 @@ func TestReplayInTmux(t *testing.T) {
 	x.send("C-d")
 	x.shell()
 	x.send("sh "+script+" sessions import "+file, "Enter")
-	x.see("events of other kinds were left out")
+	x.see("of other kinds left out")
 	_, id, _ := strings.Cut(x.text(), "imported as session ")
 	id, _, _ = strings.Cut(id, ":")
 	x.send("clear; sh "+script+" --resume "+id, "Enter")

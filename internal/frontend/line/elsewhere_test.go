@@ -40,7 +40,7 @@ func TestShowsWhatABrowserDoes(t *testing.T) {
 		}
 	}
 	r.paper.on("\n> ", browser(func() session.Op { return session.Prompt{ID: "browser-1", Text: "from the\nsofa"} }))
-	r.paper.on("20 out, 0 calls\n> ", browser(func() session.Op { return session.Prompt{ID: "browser-2", Text: "and a file"} }))
+	r.paper.on("20 out\n> ", browser(func() session.Op { return session.Prompt{ID: "browser-2", Text: "and a file"} }))
 	r.paper.on("what to do instead: ", browser(func() session.Op {
 		q := events[event.Asked](r, "s1")[0]
 		return session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: event.No, Why: "not here"}}}

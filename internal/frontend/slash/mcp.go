@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -105,7 +106,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 		if err := rejoin(); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the current state of %s, with %d tools", name, len(r.Tools))))
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the current state of %s, with %s", name, brief.Plural(len(r.Tools), "tool", "tools"))))
 	default:
 		return fmt.Errorf("/mcp takes restart [NAME], reload or accept NAME")
 	}
@@ -115,7 +116,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 // serverItems are what can be done with each server.
 func serverItems(all []mcp.Status) (out []Item) {
 	for _, st := range all {
-		line := fmt.Sprintf("%s: %s, %d tools", st.Server.Name, st.State, st.Tools)
+		line := fmt.Sprintf("%s: %s, %s", st.Server.Name, st.State, brief.Plural(st.Tools, "tool", "tools"))
 		if st.PID != 0 {
 			line += fmt.Sprintf(", process %d", st.PID)
 		}

@@ -30,7 +30,7 @@ func now(h Host) {
 		say("  %s", f.Path)
 	}
 	if w.Step > 0 || w.LastError != "" {
-		say("this turn: step %d, file %s, %d retries", w.Step, w.File, w.Retries)
+		say("this turn: step %d, file %s, %s", w.Step, w.File, brief.Plural(w.Retries, "retry", "retries"))
 	}
 	for _, f := range w.Feedback[max(0, len(w.Feedback)-5):] {
 		say("  %s", f)

@@ -113,9 +113,9 @@ func decide(ctx context.Context, h Host) error {
 		if err != nil {
 			return err
 		}
-		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: go on with it?", brief.Plural(len(steps), "phase", "phases")),
-			choice.Option{Key: "y", Text: "yes, and edits are allowed"}, choice.Option{Key: "a", Text: "ask about each edit"}, choice.Option{Key: "e", Text: "edit it"},
-			choice.Option{Key: "n", Text: "no"}, choice.Option{Key: "w", Text: "write what to change", Typed: true})
+		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: carry it out?", brief.Plural(len(steps), "phase", "phases")),
+			choice.Option{Key: "y", Text: "yes, and edits are allowed"}, choice.Option{Key: "a", Text: "yes, and ask about each edit"}, choice.Option{Key: "e", Text: "edit the plan first"},
+			choice.Option{Key: "n", Text: "no: go on planning"}, choice.Option{Key: "w", Text: "write what to change", Typed: true})
 		if err != nil {
 			return err
 		}

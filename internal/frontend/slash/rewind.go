@@ -46,7 +46,7 @@ func rewind() Command {
 		}
 		p := points[n-1]
 		if what = strings.TrimSpace(what); what == "" {
-			if what, err = which(ctx, h); err != nil || what == "" {
+			if what, err = which(ctx, h, p); err != nil || what == "" {
 				return err
 			}
 		}
@@ -91,8 +91,8 @@ func short(s string, most int) string {
 	return s
 }
 
-func which(ctx context.Context, h Host) (string, error) {
-	in, err := h.Ask(ctx, "what to restore?", choice.Option{Key: "b", Text: "both: conversation and files"}, choice.Option{Key: "c", Text: "conversation: the files stay as they are"}, choice.Option{Key: "f", Text: "files: the conversation stays"})
+func which(ctx context.Context, h Host, p changes.Point) (string, error) {
+	in, err := h.Ask(ctx, "go back to before “"+short(p.Text, 40)+"”: what to restore?", choice.Option{Key: "b", Text: "both: conversation and files"}, choice.Option{Key: "c", Text: "conversation: the files stay as they are"}, choice.Option{Key: "f", Text: "files: the conversation stays"})
 	return map[string]string{"c": "conversation", "f": "files", "b": "both"}[in], err
 }
 

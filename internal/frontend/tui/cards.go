@@ -110,7 +110,7 @@ func (p *renderer) prompt(b chat.Prompt) {
 	}
 	if more > 0 {
 		p.folds = true
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%d lines; Ctrl+O shows all", more)))
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%s; Ctrl+O shows all", brief.Plural(more, "line", "lines"))))
 	}
 	if text := b.Attachments(); text != "" {
 		p.wrapped(styled.Dim, "  "+text)
@@ -238,9 +238,9 @@ func (p *renderer) output(x chat.Excerpt) {
 		if x.Spilled {
 			shows = "more"
 		}
-		text := fmt.Sprintf("  … +%d lines; Ctrl+O shows %s", x.Between, shows)
+		text := fmt.Sprintf("  … +%s; Ctrl+O shows %s", brief.Plural(int(x.Between), "line", "lines"), shows)
 		if len(x.Tail) > 0 {
-			text = fmt.Sprintf("  … %d lines between; Ctrl+O shows %s", x.Between, shows)
+			text = fmt.Sprintf("  … %s between; Ctrl+O shows %s", brief.Plural(int(x.Between), "line", "lines"), shows)
 		}
 		p.put(styled.Of(styled.Accent, text))
 	}
@@ -299,7 +299,7 @@ func (p *renderer) diff(text string, most int) {
 	}
 	if cut > 0 {
 		p.folds = true
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%d lines; Ctrl+O shows all", cut)))
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%s; Ctrl+O shows all", brief.Plural(cut, "line", "lines"))))
 	}
 }
 

@@ -43,7 +43,7 @@ Some bold text and code.
 go
 func f() {}
 
-$0.0003, 1 model reply, 100 tokens in (0 cached), 20 out, 0 calls
+$0.0003, 1 model reply, 100 tokens in (0 cached), 20 out
 `
 	if got, _, _ := strings.Cut(r.text(), "\n› \n"); cmp.Diff(want, got) != "" {
 		t.Errorf("(-want +got):\n%s", cmp.Diff(want, got))

@@ -21,6 +21,8 @@ type Opening struct {
 	// Opens is what a yes allows: the folder of the file, the file itself where the folder
 	// is more than one would allow, the host or the address.
 	Opens string
+	// Name is the host's name that leads to the address, "" for none.
+	Name string
 	// Rule is the rule that a session grant or a permanent grant adds, "" for none.
 	Rule string
 	// Always: the grant may be permanent.
@@ -34,6 +36,9 @@ func (o Opening) String() string {
 	case process.ActGit:
 		return "use the git repository " + o.Opens
 	case process.ActHost, process.ActConnect:
+		if o.Name != "" {
+			return "connect to " + o.Opens + ", the address of " + o.Name
+		}
 		return "connect to " + o.Opens
 	case process.ActRead:
 		return "read " + o.Opens
@@ -156,7 +161,7 @@ func (p *Policy) heldHost(r process.Refusal) (Opening, Verdict) {
 	if err != nil || strings.Contains(r.What, "*") {
 		return Opening{}, Deny
 	}
-	o := Opening{Act: r.Act, Opens: g.String()}
+	o := Opening{Act: r.Act, Opens: g.String(), Name: r.Name}
 	u := unit{kind: hostUnit, host: o.Opens, pattern: network + "(" + o.Opens + ")"}
 	d := p.judge(u.ofCommand())
 	if d.Verdict == Ask && g.LinkLocal() {

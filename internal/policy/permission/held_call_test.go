@@ -155,3 +155,13 @@ func TestScratchIsFree(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 16.14: a question about an address says which name leads to it; what a yes allows is
+// the address alone.
+func TestAddressIsNamed(t *testing.T) {
+	p := policy(t, Ask4All, User, nil, nil, nil)
+	o, v := p.Held(process.Refusal{Act: process.ActConnect, What: "10.0.0.5:443", Name: "registry.example.org"}, nil)
+	if v != Ask || o.Opens != "10.0.0.5" || o.Rule != "network(10.0.0.5)" || o.String() != "connect to 10.0.0.5, the address of registry.example.org" {
+		t.Errorf("%v: %+v, %s", v, o, o)
+	}
+}

@@ -24,7 +24,11 @@ func (f *Fold) checked(b event.Checked) {
 	default:
 		line += "it did not run to its end"
 	}
-	if b.Failures > 0 {
+	switch b.Failures {
+	case 0:
+	case 1:
+		line += ", 1 failure"
+	default:
 		line += fmt.Sprintf(", %d failures", b.Failures)
 	}
 	for l := range strings.Lines(b.Output) {

@@ -47,9 +47,9 @@ type Options struct {
 	// is, by the address.
 	Admit func(*http.Request) (client string, ok bool)
 	// Ask decides about a host that no grant covers, and about an address that is not
-	// of the public internet and that a granted name leads to: addr is true. ctx ends
-	// with the client's connection.
-	Ask func(ctx context.Context, client, target string, addr bool) bool
+	// of the public internet: addr is true, and name is the granted name that leads to it,
+	// "" if it was asked for by its number. ctx ends with the client's connection.
+	Ask func(ctx context.Context, client, target string, addr bool, name string) bool
 	// For tests: nil are the network's own.
 	Resolver Resolver
 	Public   func(netip.Addr) bool
@@ -230,10 +230,10 @@ func (p *Proxy) granted(ctx context.Context, name string, port uint16) error {
 	}
 	label := host.Label(name, port)
 	if a, err := netip.ParseAddr(name); err == nil && !p.opt.Public(a) {
-		if p.address(ctx, a.Unmap(), port) {
+		if p.address(ctx, a.Unmap(), port, "") {
 			return nil
 		}
-	} else if p.ask(ctx, label, false) {
+	} else if p.ask(ctx, label, false, "") {
 		return nil
 	}
 	return fmt.Errorf("%w: host %s is not granted", errRefused, label)
@@ -243,9 +243,9 @@ func (p *Proxy) granted(ctx context.Context, name string, port uint16) error {
 type clientKey struct{}
 
 // ask reports whether a request's client may have a host that no grant covers.
-func (p *Proxy) ask(ctx context.Context, label string, addr bool) bool {
+func (p *Proxy) ask(ctx context.Context, label string, addr bool, name string) bool {
 	client, ok := ctx.Value(clientKey{}).(string)
-	return ok && p.opt.Ask != nil && p.opt.Ask(ctx, client, label, addr)
+	return ok && p.opt.Ask != nil && p.opt.Ask(ctx, client, label, addr, name)
 }
 
 // dial looks a granted host up, once, and connects to what it found. A name that
@@ -262,7 +262,7 @@ func (p *Proxy) dial(ctx context.Context, name string, port uint16) (net.Conn, e
 			return nil, fmt.Errorf("look up %s: %w", name, err)
 		}
 		for i, a := range addrs {
-			if addrs[i] = a.Unmap(); !p.opt.Public(a) && !p.address(ctx, addrs[i], port) {
+			if addrs[i] = a.Unmap(); !p.opt.Public(a) && !p.address(ctx, addrs[i], port, name) {
 				return nil, fmt.Errorf("%w: %s is %s, which is not of the public internet", errRefused, name, a)
 			}
 		}
@@ -282,19 +282,20 @@ func (p *Proxy) dial(ctx context.Context, name string, port uint16) (net.Conn, e
 	return nil, err
 }
 
-// address reports whether an address that is not of the public internet may be reached.
-func (p *Proxy) address(ctx context.Context, a netip.Addr, port uint16) bool {
+// address reports whether an address that is not of the public internet, and that a name
+// leads to, may be reached.
+func (p *Proxy) address(ctx context.Context, a netip.Addr, port uint16, name string) bool {
 	if slices.ContainsFunc(p.opt.Grants, func(g host.Grant) bool { return g.Covers(a.String(), port) }) {
 		return true
 	}
-	return p.ask(ctx, host.Label(a.String(), port), true)
+	return p.ask(ctx, host.Label(a.String(), port), true, name)
 }
 
 // dialJudged dials an address, which is judged once more on the socket itself.
 func (p *Proxy) dialJudged(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
-		if err != nil || ap.Addr().Unmap() != to.Addr() || !p.opt.Public(to.Addr()) && !p.address(ctx, to.Addr(), to.Port()) {
+		if err != nil || ap.Addr().Unmap() != to.Addr() || !p.opt.Public(to.Addr()) && !p.address(ctx, to.Addr(), to.Port(), "") {
 			return fmt.Errorf("%w: %s", errRefused, address)
 		}
 		return nil

@@ -69,11 +69,11 @@ func start(t *testing.T, grants ...string) (*world, string) {
 	}))
 	t.Cleanup(up.Close)
 	w.server = up.Listener.Addr().String()
-	o := Options{Resolver: w, Dial: w.dial, Ask: func(_ context.Context, _, target string, addr bool) bool {
+	o := Options{Resolver: w, Dial: w.dial, Ask: func(_ context.Context, _, target string, addr bool, name string) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if addr { // that nobody reaches without being granted it by its number
-			target = "address " + target
+			target = strings.TrimSuffix("address "+target+" of "+name, " of ")
 		}
 		w.refused = append(w.refused, target)
 		return target == "yes.test"
@@ -160,13 +160,13 @@ func TestHostile(t *testing.T) {
 		{get("http://[::ffff:127.0.0.1]/"), 403, "", "address 127.0.0.1"},
 		{get("http://[fe80::1%25eth0]/"), 400, "", ""},
 		{get("http://localhost/"), 400, "", ""},
-		{get("http://private.test/"), 403, "", "address 10.0.0.5"},
-		{get("http://local.test/"), 403, "", "address 127.0.0.1"},
-		{get("http://mixed.test/"), 403, "", "address 192.168.1.1"},
-		{get("http://mapped.test/"), 403, "", "address 127.0.0.1"},
-		{get("http://meta.test/"), 403, "", "address 169.254.169.254"},
-		{get("http://six.test/"), 403, "", "address fd00::1"},
-		{get("http://nat.test/"), 403, "", "address 64:ff9b::a00:1"},
+		{get("http://private.test/"), 403, "", "address 10.0.0.5 of private.test"},
+		{get("http://local.test/"), 403, "", "address 127.0.0.1 of local.test"},
+		{get("http://mixed.test/"), 403, "", "address 192.168.1.1 of mixed.test"},
+		{get("http://mapped.test/"), 403, "", "address 127.0.0.1 of mapped.test"},
+		{get("http://meta.test/"), 403, "", "address 169.254.169.254 of meta.test"},
+		{get("http://six.test/"), 403, "", "address fd00::1 of six.test"},
+		{get("http://nat.test/"), 403, "", "address 64:ff9b::a00:1 of nat.test"},
 		{get("http://nowhere.test/"), 502, "", ""},
 		{get("https://good.test/"), 400, "", ""},
 		{get("ftp://good.test/"), 400, "", ""},
@@ -192,8 +192,8 @@ func TestHostile(t *testing.T) {
 		{tunnel("good.test:443/x"), 400, "", ""},
 		{tunnel("/good.test:443"), 400, "", ""},
 		{tunnel("http://good.test:443"), 400, "", ""},
-		{tunnel("private.test:443"), 403, "", "address 10.0.0.5"},
-		{tunnel("meta.test:80"), 403, "", "address 169.254.169.254"},
+		{tunnel("private.test:443"), 403, "", "address 10.0.0.5 of private.test"},
+		{tunnel("meta.test:80"), 403, "", "address 169.254.169.254 of meta.test"},
 		{tunnel("127.0.0.1:443"), 403, "", "address 127.0.0.1"},
 		{tunnel("[::1]:443"), 403, "", "address ::1"},
 		{tunnel("10.0.0.5:5432"), 403, "", "address 10.0.0.5:5432"},

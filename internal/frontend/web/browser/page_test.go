@@ -199,7 +199,7 @@ func TestAnswer(t *testing.T) {
 func TestDeny(t *testing.T) {
 	onBoth(t, func(t *testing.T, s size) {
 		f, p := session(t, s)
-		two := object{"id": "q3", "calls": []object{{"call": "a", "title": "bash rm -r build", "preview": "rm -r build"}, {"call": "b", "title": "let it connect to example.com", "wants": "connect to example.com", "preview": "make"}}}
+		two := object{"id": "q3", "calls": []object{{"call": "a", "title": "bash rm -r build", "preview": "rm -r build"}, {"call": "b", "title": "let this command connect to example.com", "wants": "connect to example.com", "preview": "make"}}}
 		f.set("s1", object{"status": "waiting", "questions": []object{two}})
 		p.press("One by one")
 		p.shows(".ask h2", "rm -r build")
