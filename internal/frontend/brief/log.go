@@ -68,7 +68,7 @@ func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	})
 	course(out, r.Course)
 	if n := len(r.Sessions) - shownSessions; n > 0 {
-		fmt.Fprintf(out, "and %d older sessions; --json lists all\n", n)
+		fmt.Fprintf(out, "and %s; --json lists all\n", Plural(n, "older session", "older sessions"))
 	}
 	fmt.Fprintf(out, "total: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
 		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))

@@ -134,7 +134,7 @@ func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON boo
 	case shown == 0:
 		fmt.Fprintln(a.Out, "no sessions in this folder; to list all: pawl sessions list --all")
 	case more > 0:
-		fmt.Fprintf(a.Out, "and %d older sessions; --limit 0 lists all\n", more)
+		fmt.Fprintf(a.Out, "and %s; --limit 0 lists all\n", brief.Plural(more, "older session", "older sessions"))
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func resume() Command {
 			fmt.Fprintf(h.Out(), "  %s  %s\n      %s\n", it.ID, plain.Line(it.Text), plain.Line(it.About))
 		}
 		if more := len(items) - shownSessions; more > 0 {
-			fmt.Fprintf(h.Out(), "  and %d older sessions; pawl sessions list --limit 0 lists all\n", more)
+			fmt.Fprintf(h.Out(), "  and %s; pawl sessions list --limit 0 lists all\n", brief.Plural(more, "older session", "older sessions"))
 		}
 		return nil
 	}}

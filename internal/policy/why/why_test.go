@@ -140,7 +140,7 @@ func TestMoney(t *testing.T) {
 	has(t, of(f, Halt), "the prompt was: more")
 
 	f = folded(event.Requested{Model: "p/m"}, event.Replied{Cost: ptr(0.25), Reply: llm.Reply{Usage: usage}})
-	has(t, of(f, Cost), "the session cost $0.2500 in 1 model replies", "p/m, 10000 tokens in (9000 from the cache, 0 written to it), 200 out")
+	has(t, of(f, Cost), "the session cost $0.2500 in 1 model reply", "p/m, 10000 tokens in (9000 from the cache, 0 written to it), 200 out")
 }
 
 // Quoted texts are short, and calls that are done leave nothing behind.
