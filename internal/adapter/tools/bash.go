@@ -223,7 +223,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		r.Error = true
 	case ran.Exit != nil:
 		last, advice = exited(*ran.Exit, ran.Pipe)+failedBefore(ran.Failed), untold(ran)
-		r.Error = *ran.Exit != 0 || slices.ContainsFunc(ran.Checks, func(c tool.Ended) bool { return c.Exit != 0 })
+		r.Error = failedRan(ran)
 	}
 	out := foldPaths(foldEqual(ran.Output))
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
@@ -240,6 +240,11 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		}
 	}
 	return r
+}
+
+// failedRan reports whether a command did not end well, or a check in its line did not.
+func failedRan(ran tool.Ran) bool {
+	return ran.Exit == nil || *ran.Exit != 0 || slices.ContainsFunc(ran.Checks, func(c tool.Ended) bool { return c.Exit != 0 })
 }
 
 // exited says how a line ended: its exit code, and those of the commands of its last
@@ -292,7 +297,7 @@ func shortened(command string) string {
 // untold names a check of a line that ended well whose own exit code nobody told.
 func untold(ran tool.Ran) string {
 	cmds, err := command.Parse(ran.Command, "/")
-	if err != nil || *ran.Exit != 0 || len(ran.Checks) > 0 || command.IsCheck(ran.Command) {
+	if err != nil || *ran.Exit != 0 || len(ran.Checks) > 0 || command.IsCheck(ran.Command) || slices.Contains(ran.Pipe.Codes, tool.CutOff) {
 		return ""
 	}
 	for _, c := range cmds {

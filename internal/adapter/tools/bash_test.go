@@ -311,3 +311,24 @@ func TestEqualLinesAreFolded(t *testing.T) {
 		t.Errorf("%q", r.Text)
 	}
 }
+
+// SPEC 4.11: where the exit code of a check is not known, the result says how to get it; of
+// one whose output nobody read to its end no code would tell more.
+func TestUntoldCheck(t *testing.T) {
+	t.Parallel()
+	const how = "; how go test . ended is not known: run it outside of ( ) and loops"
+	for _, c := range []struct {
+		line, want string
+		pipe       tool.Pipe
+	}{
+		{"(cd a && go test .); ls", how, tool.Pipe{}},
+		{"for d in a b; do go test .; done", how, tool.Pipe{}},
+		{"mkdir -p x && cd x && go test . | head -8", "", tool.Pipe{Codes: []int{tool.CutOff, 0}, Names: []string{"go", "head"}}},
+		{"go test . ", "", tool.Pipe{}},
+		{"ls", "", tool.Pipe{}},
+	} {
+		if got := untold(tool.Ran{Command: c.line, Exit: procCode(0), Pipe: c.pipe}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.line, got, c.want)
+		}
+	}
+}

@@ -18,9 +18,10 @@ import (
 // answered by counts, and by the lines that most likely matter.
 
 const (
-	wideBytes   = 12_000 // of a result; more is too much to read
-	wideLines   = 50     // lines shown of what is too much
-	wideFolders = 20     // folders counted
+	wideBytes    = 12_000 // of a result; more is too much to read
+	contextBytes = 24_000 // of one with the lines around each match
+	wideLines    = 50     // lines shown of what is too much
+	wideFolders  = 20     // folders counted
 )
 
 // showMatches writes the lines of a search, and returns those that it shows.
@@ -32,12 +33,18 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 		return m.Lines
 	}
 	hits := slices.DeleteFunc(slices.Clone(m.Lines), func(l tool.Match) bool { return !l.Hit && !in.FilesOnly })
-	if in.Context > 0 && !m.More {
-		var without strings.Builder
-		writeMatches(&without, grepArgs{}, hits)
-		if without.Len() <= min(wideBytes, room) {
-			b.WriteString(without.String() + "[the lines around the matches are too many to show: ask for less context]\n")
-			return hits
+	for how := in; in.Context > 0 && !m.More; how.Context /= 2 {
+		var fit strings.Builder
+		near := nearby(m.Lines, how.Context)
+		if writeMatches(&fit, how, near); fit.Len() <= min(contextBytes, room) {
+			b.WriteString(fit.String())
+			if how.Context < in.Context {
+				fmt.Fprintf(b, "[%s around each match: more would not fit]\n", plural(how.Context, "line"))
+			}
+			return near
+		}
+		if how.Context == 0 {
+			break
 		}
 	}
 	few := likeliest(in, hits)
@@ -59,6 +66,29 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 		}
 		few = few[:(len(few)+1)/2]
 	}
+}
+
+// nearby returns the matches, and of the lines around them those that are no further away.
+func nearby(all []tool.Match, lines int) (out []tool.Match) {
+	keep := make([]bool, len(all))
+	for _, back := range []bool{false, true} { // from the match before a line, and from the one behind it
+		var hit *tool.Match
+		for i := range all {
+			if back {
+				i = len(all) - 1 - i
+			}
+			if l := &all[i]; l.Hit {
+				hit = l
+			}
+			keep[i] = keep[i] || hit != nil && hit.Path == all[i].Path && max(hit.Line-all[i].Line, all[i].Line-hit.Line) <= lines
+		}
+	}
+	for i, l := range all {
+		if keep[i] {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // clip returns at most n bytes of a text.

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,5 +99,31 @@ func TestGrepTooWide(t *testing.T) {
 	env, _ := memEnv(map[string]string{"a": strings.Repeat("x", 100_000) + "\n"})
 	if r := call(t, env, Grep(), `{"pattern":"x"}`); len(r.Text) > 60_000 || !strings.Contains(r.Text, "a\n1:xxx") {
 		t.Errorf("one long line: %d bytes", len(r.Text))
+	}
+}
+
+// SPEC 4.10: of the lines around the matches as many are shown as fit, and it is said how
+// many that are.
+func TestContextThatFits(t *testing.T) {
+	t.Parallel()
+	var all []tool.Match
+	for file := range 2 {
+		for line := 1; line <= 400; line++ {
+			all = append(all, tool.Match{Path: fmt.Sprint("f", file), Line: line, Text: strings.Repeat("x", 40), Hit: line == 150 || line == 350})
+		}
+	}
+	for _, c := range []struct{ context, room, want int }{{100, 1 << 20, 50}, {50, 1 << 20, 50}, {100, 20_000, 50}, {60, 5000, 7}, {3, 600, 1}, {3, 250, 0}} {
+		var b strings.Builder
+		shown := showMatches(&b, grepArgs{Context: c.context}, tool.Matches{Lines: nearby(all, c.context), Files: 2, Hits: 4}, c.room)
+		most := 0
+		for _, l := range shown {
+			if !l.Hit && l.Path == "f0" && l.Line < 150 {
+				most = max(most, 150-l.Line)
+			}
+		}
+		note := fmt.Sprintf("[%s around each match: more would not fit]\n", plural(c.want, "line"))
+		if most != c.want || strings.HasSuffix(b.String(), note) != (c.want < c.context) || !slices.ContainsFunc(shown, func(l tool.Match) bool { return l.Path == "f1" && l.Line == 350 }) {
+			t.Errorf("%d in %d: %d lines, %d bytes, %q", c.context, c.room, most, b.Len(), b.String()[max(0, b.Len()-80):])
+		}
 	}
 }

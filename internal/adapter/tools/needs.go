@@ -73,7 +73,7 @@ func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.C
 	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
-	if rs, more := Told(ran.Refused, false); len(rs) > 0 && (ran.Exit == nil || *ran.Exit != 0) {
+	if rs, more := Told(ran.Refused, false); len(rs) > 0 && failedRan(ran) {
 		r.Note += "; the sandbox refused " + rs[0].String() // a person sees the cause, too
 		if more += len(rs) - 1; more > 0 {
 			r.Note += fmt.Sprintf(" and %d more", more)
@@ -92,7 +92,7 @@ func refusedNote(env tool.Env, ran tool.Ran, cmds []shellsyntax.Command) string 
 	if ran.Stopped != "" {
 		out = append(out, "[the sandbox stopped it: "+ran.Stopped+"]")
 	}
-	failed := ran.Exit == nil || *ran.Exit != 0
+	failed := failedRan(ran)
 	refused := ran.Refused
 	if !failed { // programs try more than they need: only what one complains about matters
 		refused = slices.DeleteFunc(slices.Clone(refused), func(r process.Refusal) bool { return !complains(ran.Output, r) })

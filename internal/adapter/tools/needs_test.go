@@ -148,6 +148,7 @@ func TestRefusedIsOnTheScreen(t *testing.T) {
 		"exit code 1, 0ms; the sandbox refused host a.example:443":                  {Exit: procCode(1), Refused: []process.Refusal{own, host}},
 		"stopped after 2m; the sandbox refused write /etc/x and 1 more":             {TimedOut: true, Duration: 2 * time.Minute, Refused: []process.Refusal{file, host}},
 		"exit code 128, 0ms, 1 line; the sandbox refused change /w/.git/index.lock": {Exit: procCode(128), Refused: []process.Refusal{lock}, Output: "fatal: cannot lock /w/.git/index.lock\n"},
+		"exit code 0, 0ms; the sandbox refused host a.example:443":                  {Exit: procCode(0), Checks: []tool.Ended{{Command: "go test .", Exit: 1}}, Refused: []process.Refusal{host}},
 		"exit code 3, 0ms":       {Exit: procCode(3), Refused: []process.Refusal{lock}},
 		"exit code 0, 0ms":       {Exit: procCode(0), Refused: []process.Refusal{host}},
 		"exit code 2, 0ms":       {Exit: procCode(2), Refused: []process.Refusal{own}},
