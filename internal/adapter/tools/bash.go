@@ -68,7 +68,7 @@ func bashFootprint(env tool.Env, in bashArgs) (tool.Footprint, error) {
 	if err := checkCommand(in); err != nil {
 		return tool.Footprint{}, err
 	}
-	f := tool.Footprint{Shell: in.Command, Unknown: true}
+	f := tool.Footprint{Shell: in.Command, Says: in.Description, Unknown: true}
 	if err := addNeeds(env, &f, in.Needs); err != nil {
 		return tool.Footprint{}, err
 	}

@@ -45,8 +45,10 @@ type Footprint struct {
 	Resolved []ResolvedPath
 	// Shell is the command line that Commands were parsed from.
 	Shell string
-	// Notice tells the person what the command line does not show.
+	// Notice tells the person what the command line does not show. Says is what the model
+	// says that the call is for.
 	Notice  string
+	Says    string
 	Unknown bool
 	// Derived: what is written follows from the present files, not from the
 	// model's knowledge of them, so the model need not have read them.

@@ -206,6 +206,7 @@ func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, 
 	case r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange:
 		q.Reason += ", and begins with " + g.named(r.What)
 	}
+	q.Reason += says(p)
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
 	if err != nil || ctx.Err() != nil {
 		return process.Refused

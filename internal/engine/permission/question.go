@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -101,7 +102,20 @@ func (g *Gate) question(ctx context.Context, p *turn.Pending, d permission.Decis
 	if p.Tool.Claim != "" {
 		q.Reason += "; " + p.Tool.Claim
 	}
+	q.Reason = strings.TrimPrefix(q.Reason+says(p), "; ")
 	return q
+}
+
+// saidMost is how much is shown of what a model says that a call is for, in bytes.
+const saidMost = 160
+
+// says is what the model says that a call is for, as its own words.
+func says(p *turn.Pending) string {
+	s := normalize.OneLine(p.Footprint.Says, saidMost)
+	if s == "" || checkOf(p) != nil {
+		return "" // a check's words are pawl's own
+	}
+	return "; the model says: “" + s + "”"
 }
 
 // bounded cuts a preview at a line, and tells what was left out and where it

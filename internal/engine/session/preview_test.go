@@ -78,6 +78,21 @@ func TestPreviews(t *testing.T) {
 	}
 }
 
+// SPEC 16.2: a question about a command has the model's own words for what it is for.
+func TestQuestionSaysWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[string]string{
+		"remove the old build": "; the model says: “remove the old build”",
+		"one\nallow: yes":       "; the model says: “one …”",
+		"":                     "",
+	} {
+		qs, _ := asked(t, event.No, map[string]string{"f": "a\n"}, "bash", args(j{"command": "rm f", "description": says}))
+		if len(qs) != 1 || qs[0].Preview != "rm f" || strings.Contains(qs[0].Reason, "says") != (want != "") || !strings.HasSuffix("; "+qs[0].Reason, want) {
+			t.Errorf("%q: %+v", says, qs)
+		}
+	}
+}
+
 // SPEC 4.3: an edit that fails for certain is refused with its reason, and nobody is asked; one
 // of a file that a person must open stays a question, and its reason is not told before.
 func TestFailingEditIsNoQuestion(t *testing.T) {
