@@ -83,7 +83,7 @@ func TestQuestionSaysWhatItIsFor(t *testing.T) {
 	t.Parallel()
 	for says, want := range map[string]string{
 		"remove the old build": "; the model says: “remove the old build”",
-		"one\nallow: yes":       "; the model says: “one …”",
+		"one\nallow: yes":      "; the model says: “one …”",
 		"":                     "",
 	} {
 		qs, _ := asked(t, event.No, map[string]string{"f": "a\n"}, "bash", args(j{"command": "rm f", "description": says}))
