@@ -245,22 +245,23 @@ func (f *file) after(b event.FileChanged) (stay []lines, went []away) {
 	return stay, went
 }
 
-// behind returns what of spans is where it was after an edit, and adds to went the lines
-// that have other numbers.
+// behind returns what of spans is where it was after an edit. went are the lines of its file
+// that had other numbers before; it returns those that have other numbers now.
 func behind(b event.FileChanged, spans []tool.Span, went []away) ([]tool.Span, []away) {
 	var out []tool.Span
+	stay, went := (&file{Moved: went}).after(b)
 	for _, sp := range spans {
 		if sp.Path != b.Path || sp.Hash != b.Before {
 			out = append(out, sp)
 			continue
 		}
-		shown := &file{Moved: went}
+		shown := &file{}
 		shown.saw(sp)
-		stay, others := shown.after(b)
-		for _, l := range stay {
-			out = append(out, tool.Span{Path: sp.Path, From: l.From, To: l.To, Hash: b.After})
-		}
-		went = others
+		still, others := shown.after(b)
+		stay, went = append(stay, still...), append(went, others...)
+	}
+	for _, l := range stay {
+		out = append(out, tool.Span{Path: b.Path, From: l.From, To: l.To, Hash: b.After})
 	}
 	return out, went
 }

@@ -256,6 +256,16 @@ func TestShownBesideEdits(t *testing.T) {
 	if v := s.Check(ranged("a", 30, 30, "h")); !strings.Contains(v.Reason, "35 now") {
 		t.Error(v.Reason)
 	}
+	// Of several that one edit moves each is moved once.
+	apply(event.CallAsked{ID: "4"}, event.FileSeen{Call: "4", Spans: []tool.Span{{Path: "b", From: 80, To: 80, Hash: "e"}, {Path: "b", From: 90, To: 90, Hash: "e"}}})
+	of := wrote("e", "f", 5, 4, 7, 0).(event.FileChanged)
+	of.Path = "b"
+	apply(of, event.Requested{})
+	for was, now := range map[int]string{80: "87 now", 90: "97 now"} {
+		if v := s.Check(ranged("b", was, was, "f")); !strings.Contains(v.Reason, now) {
+			t.Error(v.Reason)
+		}
+	}
 	apply(event.CallAsked{ID: "3"}, wrote("h", "i", 1, 0, 1, 0), event.FileSeen{Call: "3", Spans: []tool.Span{{Path: "a", From: 70, To: 70, Hash: "x"}}}, event.Requested{})
 	if v := s.Check(ranged("a", 70, 70, "i")); v.OK {
 		t.Error("what somebody else wrote counts")
