@@ -11,8 +11,11 @@ import (
 // idles sends the host for which a command waits, when for this long it neither worked nor
 // printed anything, and the sandbox had refused it a host before. A program that tries
 // again and again waits too. held reports whether somebody is being asked about an access.
-// Where nothing is known of the work of processes, it sends nothing.
+// Where nothing is known of the work of processes, or most is 0, it sends nothing.
 func (j *job) idles(most time.Duration, held func() bool) <-chan process.Refusal {
+	if most <= 0 {
+		return nil
+	}
 	out := make(chan process.Refusal, 1)
 	go func() {
 		tick := time.NewTicker(most / idleLooks)

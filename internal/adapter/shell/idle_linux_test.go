@@ -2,6 +2,8 @@ package shell
 
 import (
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,14 +38,18 @@ func TestWaitingForARefusedHostEnds(t *testing.T) {
 		name, command string
 		refused       refusing
 		waited        string
+		output        string
+		goesOn        bool
 	}{
-		{"it sleeps", "sleep 1000", refusing{file, host}, "host a.example:443"},
-		{"it tries again", "while :; do read -t 0.4 <> <(:); done", refusing{host}, "host a.example:443"},
-		{"a child sleeps", "echo x; sh -c 'sleep 1000; :' | cat", refusing{dns}, "connect 10.0.0.1:53"},
-		{"a name is told", "sleep 1000", refusing{host, dns}, "host a.example:443"},
-		{"it works", "while :; do :; done", refusing{host}, ""},
-		{"a file was refused", "sleep 1000", refusing{file, socket}, ""},
-		{"nothing was refused", "sleep 1000", nil, ""},
+		{"it sleeps", "sleep 1000", refusing{file, host}, "host a.example:443", "", false},
+		{"it tries again", "while :; do read -t 0.4 <> <(:); done", refusing{host}, "host a.example:443", "", false},
+		{"a child sleeps", "echo x; sh -c 'sleep 1000; :' | cat", refusing{dns}, "connect 10.0.0.1:53", "x\n", true},
+		{"a name is told", "sleep 1000", refusing{host, dns}, "host a.example:443", "", false},
+		{"the line goes on", "(echo first; sleep 1000; echo second) | cat; echo last", refusing{host}, "host a.example:443", "first\nsecond\nlast\n", true},
+		{"it does not end", "trap '' TERM; echo x; while :; do read -t 9 <> <(:); done", refusing{host}, "host a.example:443", "x\n", false},
+		{"it works", "while :; do :; done", refusing{host}, "", "", false},
+		{"a file was refused", "sleep 1000", refusing{file, socket}, "", "", false},
+		{"nothing was refused", "sleep 1000", nil, "", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +63,7 @@ func TestWaitingForARefusedHostEnds(t *testing.T) {
 			if r.Waited != nil {
 				got = r.Waited.String()
 			}
-			if got != c.waited || r.TimedOut != (c.waited == "") || r.Exit != nil {
+			if got != c.waited || r.TimedOut != (c.waited == "") || slices.ContainsFunc(strings.Split(c.output, "\n"), func(l string) bool { return !strings.Contains(r.Output, l) }) || (r.Exit != nil) != c.goesOn {
 				t.Errorf("%q, %+v", got, r)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -57,6 +59,40 @@ func workOf(f family) work {
 		w.runs = w.runs || runs
 	}
 	return w
+}
+
+// waiting lists the processes of a family that wait for none of it: they have no children
+// there, and no pipe is their input.
+func waiting(f family) []int {
+	pids := members(f)
+	parents := map[int]bool{}
+	for _, pid := range pids {
+		if p, ok := stat(pid); ok {
+			parents[p.parent] = true
+		}
+	}
+	return slices.DeleteFunc(pids, func(pid int) bool {
+		input, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/0")
+		return parents[pid] || err != nil || strings.HasPrefix(input, "pipe:")
+	})
+}
+
+// endWaiting ends the processes that wait, and reports whether they did end: then the line
+// goes on, so that the results of its other commands, and of a test runner's other tests,
+// are not lost.
+func (j *job) endWaiting() bool {
+	pids := waiting(family{group: j.group, mark: j.mark})
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGTERM) // it may have ended
+	}
+	for late := time.After(killGrace); slices.ContainsFunc(pids, alive); {
+		select {
+		case <-late:
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return len(pids) > 0
 }
 
 // spent returns the CPU time of a process and its name, and whether it runs now, or could

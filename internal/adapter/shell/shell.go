@@ -170,24 +170,24 @@ func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, 
 	over := make(chan struct{})
 	limit.begin(min(most, s.opt.MaxTimeout), sync.OnceFunc(func() { close(over) }))
 	defer limit.stop()
-	var idle <-chan process.Refusal
-	if c.Idle > 0 {
-		idle = j.idles(c.Idle, limit.isHeld)
-	}
 	var waited *process.Refusal
-	select {
-	case <-j.done:
-	case host := <-idle:
-		j.kill(cancelGrace)
-		waited = &host
-	case <-ctx.Done():
-		j.kill(cancelGrace)
-		err = context.Cause(ctx)
-	case <-over:
-		j.timeOut()
-	case <-person:
-		j.kill(killGrace)
-		again = true
+	for goesOn := true; goesOn; {
+		goesOn = false
+		select {
+		case <-j.done:
+		case host := <-j.idles(c.Idle, limit.isHeld):
+			if waited, goesOn = &host, j.endWaiting(); !goesOn {
+				j.kill(cancelGrace)
+			}
+		case <-ctx.Done():
+			j.kill(cancelGrace)
+			err = context.Cause(ctx)
+		case <-over:
+			j.timeOut()
+		case <-person:
+			j.kill(killGrace)
+			again = true
+		}
 	}
 	s.forgetEnded(j)
 	ran = j.ran(j.tape)

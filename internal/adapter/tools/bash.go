@@ -209,8 +209,8 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	r := tool.Result{Exit: ran.Exit, Command: command, Checks: ran.Checks, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last, advice := running, "" // the second for the model only
 	switch {
-	case ran.Waited != nil:
-		last, advice = "stopped after "+took.Text(ran.Duration), "; for the last "+took.Text(tool.IdleLimit)+" it only waited, since the sandbox refused it "+ran.Waited.String()
+	case ran.Waited != nil && ran.Exit == nil:
+		last = "stopped after " + took.Text(ran.Duration)
 		r.Error = true
 	case ran.TimedOut:
 		last, advice = "stopped after "+took.Text(ran.Duration), "; "+stillRunning(ran.Running)
@@ -224,6 +224,10 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	case ran.Exit != nil:
 		last, advice = exited(*ran.Exit, ran.Pipe)+failedBefore(ran.Failed), untold(ran)
 		r.Error = failedRan(ran)
+	}
+	if ran.Waited != nil {
+		advice += "; for " + took.Text(tool.IdleLimit) + " it only waited for " + ran.Waited.What + ", which the sandbox refused: what waited was ended"
+		r.Error = true
 	}
 	out := foldPaths(foldEqual(ran.Output))
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {

@@ -32,6 +32,9 @@ const worthKeeping = 200
 // maxRead limits how much of an output is read, in bytes.
 const maxRead = 8 << 20
 
+// ended is how test runners tell that a part of them was asked to end, since it only waited.
+const ended = "signal: terminated"
+
 // check is a call that checks the changes.
 type check struct {
 	Check
@@ -108,9 +111,9 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 		k.done.Exit, k.done.Why = nil, "interrupted"
 	case r.Result.Text != "": // it could not be run
 		k.done.Exit, k.done.Why = nil, r.Result.Text
-	case k.ran.Waited != nil:
+	case k.ran.Waited != nil && (k.ran.Exit == nil || *k.ran.Exit == 0): // what waited decides it
 		k.done.Stopped = true
-		k.done.Exit, k.done.Why = nil, "it was stopped: for "+took.Text(k.Idle)+" it only waited, since the sandbox refused it "+k.ran.Waited.String()
+		k.done.Exit, k.done.Why = nil, "it was stopped: for "+took.Text(k.Idle)+" it only waited for "+k.ran.Waited.What+", which the sandbox refused"
 	case k.ran.TimedOut:
 		k.done.Stopped = true
 		k.done.Exit, k.done.Why = nil, "it was stopped after "+k.Timeout.String()+" without an end"
@@ -191,7 +194,7 @@ func (k *check) read(refused []process.Refusal) {
 	for i := range done.Failed {
 		for _, x := range refused {
 			f := &done.Failed[i]
-			if f.Unrun == "" && (f.Hangs && waited || x.What != "" && strings.Contains(f.Cause, x.What)) {
+			if f.Unrun == "" && (waited && (f.Hangs || strings.Contains(f.Cause, ended)) || x.What != "" && strings.Contains(f.Cause, x.What)) {
 				f.Unrun, f.Sure = "the sandbox refused: "+x.String(), true
 			}
 		}

@@ -281,14 +281,15 @@ func TestHangingTest(t *testing.T) {
 // waiting is a shell whose commands wait for a host that the sandbox refused.
 type waiting struct {
 	tool.Shell
-	out string
+	out  string
+	exit *int
 }
 
 func (w waiting) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 	ran, err := w.Shell.Run(ctx, c)
 	if c.Root == "" && c.Idle > 0 {
 		host := process.Refusal{Act: process.ActHost, What: "a.example:443"}
-		ran.Exit, ran.Output, ran.Refused, ran.Waited = nil, w.out, []process.Refusal{host}, &host
+		ran.Exit, ran.Output, ran.Refused, ran.Waited = w.exit, w.out, []process.Refusal{host}, &host
 	}
 	return ran, err
 }
@@ -297,24 +298,31 @@ func (w waiting) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 // look at the time before, and its host is told. What failed beside it is compared.
 func TestWaitsForARefusedHost(t *testing.T) {
 	t.Parallel()
-	const says = "go test ./...: it was stopped: for 1m it only waited, since the sandbox refused it host a.example:443"
+	const says = "go test ./...: it was stopped: for 1m it only waited for a.example:443, which the sandbox refused"
 	const hang = "=== RUN   TestQuick\n--- PASS: TestQuick (0.00s)\n=== RUN   TestAsk\n"
-	for out, told := range map[string]string{
-		"":   says,
-		hang: says + "; could not run: TestAsk, the sandbox refused: host a.example:443; passed: 1 test",
-		"=== RUN   TestBad\n    x_test.go:9: bad\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tx\t0.1s\n" + hang: says + "; newly failing: TestBad (x); could not run: TestAsk, the sandbox refused: host a.example:443; passed: 1 test",
+	const other = "=== RUN   TestBad\n    x_test.go:9: bad\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tx\t0.1s\n"
+	zero, one := 0, 1
+	for _, c := range []struct {
+		out   string
+		exit  *int
+		told  string
+		fails int // requests, and looks at the time before
+	}{
+		{"", nil, says, 0},
+		{"", &zero, says, 0},
+		{hang, nil, says + "; could not run: TestAsk, the sandbox refused: host a.example:443; passed: 1 test", 0},
+		{other + hang, nil, says + "; newly failing: TestBad (x); could not run: TestAsk, the sandbox refused: host a.example:443; passed: 1 test", 1},
+		// Only the package that waited was ended.
+		{hang + "signal: terminated\nFAIL\ty\t65.0s\nFAIL\n", &one, "nothing new fails: go test ./..., exit code 1; could not run: y, the sandbox refused: host a.example:443; passed: 1 test", 0},
 	} {
 		r := newRig(t, "-- go.mod --\nmodule x\n-- x.go --\npackage x\n", write("x.go", "package x // changed\n"), llmtest.Say("done"), llmtest.Say("I do not know."))
 		r.program("go", "exit 0")
-		r.cfg.Shell = waiting{r.cfg.Shell, out}
+		r.cfg.Shell = waiting{r.cfg.Shell, c.out, c.exit}
 		es := r.run(nil)
-		if asked := len(prompts(es)); asked != strings.Count(out, "TestBad")/2 {
-			t.Errorf("%q: %d requests", out, asked)
+		if asked, looked := len(prompts(es)), len(find[event.Baseline](es)); asked != c.fails || looked != c.fails {
+			t.Errorf("%q: %d requests, %d looks", c.out, asked, looked)
 		}
-		if bs := find[event.Baseline](es); len(bs) != strings.Count(out, "TestBad")/2 {
-			t.Errorf("%q: %+v", out, bs)
-		}
-		r.reason(told)
+		r.reason(c.told)
 	}
 }
 
