@@ -93,7 +93,7 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 			return "", person.answer
 		case v != permission.Ask:
 			return o.Opens, answerOf(r, v)
-		case slices.Contains(once, o):
+		case slices.ContainsFunc(once, o.In):
 			return o.Opens, process.Allowed
 		case !g.Person && o.Act == process.ActGit:
 			o.Rule = g.unconfined(p).Pattern // no rule opens only the repository
@@ -148,9 +148,7 @@ const lackedShown = 3
 // allow it. A folder stands for those in it.
 func lacked(all []permission.Opening) string {
 	within := func(o permission.Opening) bool {
-		return slices.ContainsFunc(all, func(other permission.Opening) bool {
-			return other != o && other.Act == o.Act && strings.HasPrefix(o.Opens, strings.TrimSuffix(other.Opens, "/")+"/")
-		})
+		return slices.ContainsFunc(all, func(other permission.Opening) bool { return other != o && o.In(other) })
 	}
 	var wanted, flags []string
 	end := ""
@@ -191,7 +189,31 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 			return permission.Opening{}, permission.Deny
 		}
 	}
+	if r.Act == process.ActRead && g.changes(p, r.What) { // rm looks into a folder before it removes it
+		change := r
+		change.Act = process.ActRemove
+		if o, v := g.Held(change, p.Footprint.Git); v == permission.Ask {
+			return o, v // that is one question
+		}
+	}
 	return g.Held(r, p.Footprint.Git)
+}
+
+// changes reports whether a command of the call changes a file, or a folder that it is in.
+func (g *Gate) changes(p *turn.Pending, file string) bool {
+	for _, c := range p.Footprint.Commands {
+		for _, w := range command.Changes(c) {
+			for _, name := range c.Forms(w) {
+				if g.Files == nil {
+					return false
+				}
+				if clean, inside, err := g.Files.Resolve(name); err == nil && !inside && strings.HasPrefix(file+"/", clean+"/") {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // askHeld asks the person, and records a yes that holds for longer than this command.

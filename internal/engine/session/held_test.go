@@ -54,6 +54,36 @@ type strictChild struct {
 
 func (c strictChild) Refused() []process.Refusal { return c.refused }
 
+// SPEC 16.14: what a command removes as a whole is asked about once, also where it looks into
+// a folder first; what it only reads beside that is a question of its own.
+func TestRemovalIsOneQuestion(t *testing.T) {
+	out := must.Dir(t)
+	for _, name := range []string{"build/d/x", "other/y"} {
+		must.Write(t, filepath.Join(out, name), "")
+	}
+	needs := strict{{Act: "read", What: out + "/build"}, {Act: "read", What: out + "/build/d"}, {Act: "remove", What: out + "/build/d/x"}, {Act: "remove", What: out + "/build"}, {Act: "read", What: out + "/other/y"}}
+	m := llmtest.New(llmtest.Use("bash", `{"command":"rm -rf '`+out+`/build'; cat `+out+`/other/y"}`), llmtest.Say("done"))
+	r := newRig(t, "ask", m, func(cfg *session.Config) {
+		starter := shell.NewStarter(shell.StarterOptions{Confiner: needs})
+		sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
+		t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
+		cfg.Shell, cfg.Person = sh, true
+		cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+	})
+	var asked []string
+	r.run("clean up", func(e event.Event) {
+		if a, ok := e.Body.(event.Asked); ok {
+			asked = append(asked, a.Questions[0].Title)
+			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: event.Once}}}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if want := []string{"let this command change or delete files in " + out, "let this command read " + out + "/other"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
+
 // SPEC 16.14: a command that needs what its grants do not cover waits while the person is
 // asked, once for each kind; what they say holds as long as they said, a No is not asked
 // again and is told to the model, what nobody should be led to allow is refused without a

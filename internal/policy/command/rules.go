@@ -70,6 +70,16 @@ func Edits(c shellsyntax.Command) bool {
 	return plain && !c.Code && Transparent(c) && slices.Contains([]string{"mkdir", "touch", "tee", "cp", "mv", "ln", "rm", "rmdir", "sed", "chmod", "gofmt"}, name)
 }
 
+// Changes returns the words of a command that name what it changes, with all that is in a
+// folder; nil for a program of which that is not certain.
+func Changes(c shellsyntax.Command) []shellsyntax.Word {
+	name, plain := c.Program()
+	if !plain || c.Code || !Transparent(c) || !slices.Contains([]string{"rm", "rmdir", "chmod", "chown", "chgrp"}, name) {
+		return nil
+	}
+	return c.Words[1:]
+}
+
 // SafeVariable reports whether no program obeys a variable, since its name is one
 // letter or in small letters, or whether it only changes how output looks or how a
 // build is made, but never what runs.

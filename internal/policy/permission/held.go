@@ -50,6 +50,12 @@ func (o Opening) String() string {
 	return "change or delete files in " + o.Opens
 }
 
+// In reports whether a yes to another opening allows this one, too.
+func (o Opening) In(other Opening) bool {
+	files := o.Act == process.ActWrite || o.Act == process.ActRead
+	return o == other || files && o.Act == other.Act && strings.HasPrefix(o.Opens, strings.TrimSuffix(other.Opens, "/")+"/")
+}
+
 // Flag is what a headless run would need on its command line, "" if no flag allows it.
 func (o Opening) Flag() string {
 	switch {
