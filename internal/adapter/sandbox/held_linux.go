@@ -252,7 +252,7 @@ func (c caller) connectOutside(t *took, to netip.AddrPort) error {
 // shows reports whether Landlock shows what a path names, by its words and the folder in
 // which the caller works, as most paths of a held command. What the path becomes meanwhile is
 // Landlock's to refuse. What is opened below another folder is the kernel's to refuse: who
-// walks through all folders is not asked about each.
+// walks through all folders is not asked about each. Where the folder was allowed, it is not.
 func (c caller) shows(dirfd int32, addr uint64) bool {
 	s := c.s
 	file, err := c.text(addr)
@@ -262,7 +262,7 @@ func (c caller) shows(dirfd int32, addr uint64) bool {
 	if !strings.HasPrefix(file, "/") {
 		at := "/cwd"
 		if dirfd != unix.AT_FDCWD {
-			if !s.scratch.used() {
+			if !s.scratch.used() && s.policy.Load() == s.base {
 				return !strings.Contains(file, "..")
 			}
 			at = "/fd/" + strconv.Itoa(int(dirfd))
@@ -271,7 +271,7 @@ func (c caller) shows(dirfd int32, addr uint64) bool {
 		if err != nil {
 			return true
 		}
-		if dirfd != unix.AT_FDCWD && !confine.Within(s.scratch.dir, dir) {
+		if dirfd != unix.AT_FDCWD && !s.opened(dir) && !(s.scratch.used() && confine.Within(s.scratch.dir, dir)) {
 			return !strings.Contains(file, "..")
 		}
 		file = dir + "/" + file
@@ -297,11 +297,7 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 			return err
 		}
 	}
-	now := c.s.policy.Load()
-	opened := slices.Concat(now.Reads, now.Opened)
-	if !c.s.scratch.owns(p.path) && !slices.ContainsFunc(opened, func(o string) bool {
-		return o == p.path || confine.Within(o, p.path) && !secrets.LooksSecret(p.path)
-	}) {
+	if !c.s.scratch.owns(p.path) && !c.s.opened(p.path) {
 		return c.s.outside(process.ActRead, p.path, errGoOn)
 	}
 	fd, err := unix.Openat(p.dir, p.name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -319,6 +315,15 @@ func (c caller) openRead(dirfd int32, addr uint64, flags int) error {
 		}
 	}
 	return c.s.give(c.n, fd, flags)
+}
+
+// opened reports whether what was allowed since the start lets a file or a folder be read.
+func (s *supervisor) opened(file string) bool {
+	now := s.policy.Load()
+	since := slices.Concat(now.Reads[len(s.base.Reads):], now.Opened[len(s.base.Opened):]) // Grant appends
+	return slices.ContainsFunc(since, func(o string) bool {
+		return o == file || confine.Within(o, file) && !secrets.LooksSecret(file)
+	})
 }
 
 // follows reports whether a change of the workspace is part of what was allowed elsewhere: a
