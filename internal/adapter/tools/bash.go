@@ -306,6 +306,9 @@ func untold(ran tool.Ran) string {
 	}
 	for _, c := range cmds {
 		if k, ok := command.CheckOf(c); ok {
+			if slices.ContainsFunc(ran.Pipe.Names, func(n string) bool { return n == k.Words[0] || strings.HasPrefix(n, k.Words[0]+" ") }) {
+				return "" // told with the pipe
+			}
 			return fmt.Sprintf("; how %s ended is not known: run it outside of ( ) and loops", strings.Join(k.Words, " "))
 		}
 	}

@@ -328,6 +328,7 @@ func TestUntoldCheck(t *testing.T) {
 		{"(cd a && go test .); ls", how, tool.Pipe{}},
 		{"for d in a b; do go test .; done", how, tool.Pipe{}},
 		{"mkdir -p x && cd x && go test . | head -8", "", tool.Pipe{Codes: []int{tool.CutOff, 0}, Names: []string{"go", "head"}}},
+		{"cd x && go test . | cut -c1-9 | grep F | head", "", tool.Pipe{Codes: []int{0, 0, 0, 0}, Names: []string{"go test .", "cut -c1-9", "grep F", "head"}}},
 		{"go test . ", "", tool.Pipe{}},
 		{"ls", "", tool.Pipe{}},
 	} {
