@@ -163,7 +163,7 @@ func TestTellingChangesNothing(t *testing.T) {
 		"{ false; echo in; }", "! true", "x=$(false)", "y=$(echo a; exit 2)", "set -e", "set -u", "set -o pipefail", "set -- 1 2", "echo $# $*", "echo $- | tr -d s", "exit 4", "[[ a = b ]]",
 		"((0))", "let z=0", "export Q=1", "declare -p Q 2>&1", "sleep 0 & wait", "eval 'false; true'", "if false; then :; else echo e; fi", "for i in 1 2; do false; done", "f() { return 5; }", "f 2>/dev/null",
 		"trap 'echo bye' EXIT", "trap -p", "cat <<E\nx $? $_\nE", "printf a", "read v < /dev/null", "shift", "test -e a", "caller", "nosuch 2>/dev/null", "IFS=,", "echo $SHLVL $BASH_SUBSHELL",
-		"for i in $(seq 3); do [ $i = 2 ] && continue; echo $_ $?; done", "while read l; do echo $l; done < /etc/hostname", "i=0; until ((i++ > 2)); do false; done", "jobs -p", "type -t printf", "command false", "builtin cd .", "time -p true 2>/dev/null", "{ echo a; false; } | cat", "echo a | while read l; do echo $l; done", "source /dev/null", "umask",
+		"for i in $(seq 3); do [ $i = 2 ] && continue; echo $_ $?; done", "while read l; do echo $l; done < /etc/hostname", "i=0; until ((i++ > 2)); do false; done", "jobs -p", "type -t printf", "command false", "builtin cd .", "{ time -p true; } 2>/dev/null", "{ echo a; false; } | cat", "echo a | while read l; do echo $l; done", "source /dev/null", "umask",
 	}
 	rng := rand.New(rand.NewPCG(27, 9))
 	for range 400 {
