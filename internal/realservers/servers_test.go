@@ -321,11 +321,19 @@ func TestBreaks(t *testing.T) {
 		t.Run(p.server, func(t *testing.T) {
 			r := newRig(t, p)
 			first := r.read(p.breaks[0])
-			got, cold := r.change(p.breaks[0], p.breaks[1])
 			broke := func(got []string) bool {
 				return slices.ContainsFunc(got, func(d string) bool { return strings.HasPrefix(d, p.breaks[2]+":") && strings.Contains(d, p.breaks[3]) }) &&
 					(p.breaks[0] == p.breaks[2] || p.diagnostic.want == "-" || !strings.Contains(strings.Join(got, "\n"), p.diagnostic.want))
 			}
+			// What a busy server finds in other files comes with a later call.
+			change := func() (got []string, took time.Duration) {
+				got, took = r.change(p.breaks[0], p.breaks[1])
+				for end := time.Now().Add(patient); !broke(got) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+					got = append(got, lines(r.Changed(t.Context(), nil))...)
+				}
+				return got, took
+			}
+			got, cold := change()
 			if !broke(got) {
 				t.Errorf("broke %q after %s, want %s in %s, and nothing that was wrong before", got, cold, p.breaks[3], p.breaks[2])
 			}
@@ -344,7 +352,7 @@ func TestBreaks(t *testing.T) {
 			if ds := r.Changed(t.Context(), nil); len(ds) > 0 {
 				t.Errorf("mended, and told late %q", lines(ds))
 			}
-			got, warm := r.change(p.breaks[0], p.breaks[1])
+			got, warm := change()
 			if !broke(got) {
 				t.Errorf("broken again: %q", got)
 			}
