@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,17 +30,23 @@ func numberedLines(ctx context.Context, env tool.Env, cmds []shellsyntax.Command
 	for line := range strings.Lines(output) {
 		line = bare(line)
 		for name := range files {
-			rest := line
-			if after, ok := strings.CutPrefix(line, name); ok && after != "" {
-				rest = after[1:] // of several files grep -n prints the name, too
-			}
-			if n, text, ok := cutNumber(rest); ok {
+			if n, text, ok := cutNumber(behindName(line, path.Join(env.Files.Root(), name))); ok {
 				found = append(found, tool.Match{Path: name, Line: n, Text: text})
 			}
 		}
 	}
 	slices.SortFunc(found, func(a, b tool.Match) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
 	return verified(ctx, env, slices.Compact(found))
+}
+
+// behindName returns what stands behind a file's name: of several files grep -n prints it,
+// too, as the command line has it.
+func behindName(line, file string) string {
+	before, rest, ok := strings.Cut(line, path.Base(file))
+	if !ok || rest == "" || !strings.HasSuffix(file, path.Join("/", before, path.Base(file))) && before != path.Dir(file)+"/" {
+		return line
+	}
+	return rest[1:]
 }
 
 // cutNumber cuts the number off a line that begins with one.
