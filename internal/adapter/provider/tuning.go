@@ -12,7 +12,10 @@ type Tuning struct {
 	// removed.
 	KeepThinking bool
 	Display      string   // what of the thinking is returned; "": the server's default
-	Betas        []string // Anthropic's betas that the above need
+	Betas        []string // Anthropic's betas that the above and TaskBudget need
+	// TaskBudget is how many tokens a task may take: the server tells the model what is left.
+	// 0: it does not.
+	TaskBudget int
 	// LongCache: the server is known to keep its cache for an hour if that is asked for.
 	LongCache bool
 

@@ -196,6 +196,8 @@ type Loaded struct {
 	Taken claudecode.Taken
 	// Unkept are the guards of the folder that cannot be kept: no session starts there.
 	Unkept []string
+	// TaskBudget is of one run: how many tokens a task may take. 0: nothing is said of it.
+	TaskBudget int
 }
 
 // Load reads the user's file, the project's, and the guards in the files of other agents.

@@ -62,6 +62,7 @@ var Table = map[string]Row{
 	"settings":                 {Use: Used, Note: "what it forbids; each other key is named", Flags: "settings await-initialize", Keys: "settings"},
 	"strictMcpConfig":          {Use: Used, Flags: "strict-mcp-config"},
 	"systemPrompt":             {Use: Used, Keys: "systemPrompt appendSystemPrompt"},
+	"taskBudget":               {Use: Used, Note: "Claude from Opus 4.7 on is told, and so are its agents; a run with another model is refused", Flags: "task-budget"},
 	"thinking":                 {Use: Used, Flags: "thinking max-thinking-tokens thinking-display"},
 	"tools":                    {Use: Used, Flags: "tools"},
 	"verbatimPrompts":          {Use: Used, Note: "as client_composed of each prompt"},
@@ -93,7 +94,6 @@ var Table = map[string]Row{
 	"resumeDropsTurn":   {Use: Refused, Note: "resume continues after the last turn; a person cuts turns off with /rewind", Flags: "resume-drops-turn"},
 	"resumeSessionAt":   {Use: Refused, Note: "resume continues after the last turn; a person cuts turns off with /rewind", Flags: "resume-session-at"},
 	"sessionStore":      {Use: Refused, Note: "pawl stores sessions by itself: pawl sessions export", Flags: "session-mirror"},
-	"taskBudget":        {Use: Refused, Note: "maxBudgetUsd and maxTurns limit a run, and --max-tokens-total its tokens", Flags: "task-budget"},
 	"toolAliases":       {Use: Refused, Note: "a tool has its own name", Keys: "toolAliases"},
 }
 

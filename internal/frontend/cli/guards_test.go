@@ -328,7 +328,7 @@ func runBeside(t *testing.T, files map[string]string, lines []string, args ...st
 	}
 	srv := httptest.NewServer(replies(script))
 	defer srv.Close()
-	env := []string{"HOME=" + at + "/home", "ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL, "PAWL_MODEL=anthropic/claude-sonnet-4-5"}
+	env := []string{"HOME=" + at + "/home", "ANTHROPIC_API_KEY=sk-ant-test-0000000000000000", "ANTHROPIC_BASE_URL=" + srv.URL, "PAWL_MODEL=anthropic/claude-opus-4-8"}
 	o = runPawl(t, dir, env, strings.Join(append(lines, `{"type":"user","message":{"role":"user","content":"go"}}`), "\n")+"\n",
 		append([]string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}, args...)...)
 	if _, err := os.Stat(filepath.Join(dir, "made.txt")); err == nil {

@@ -68,6 +68,9 @@ func (s *sdkFlags) add(c *cobra.Command) {
 	}
 }
 
+// leastTaskBudget is the least that the Claude API takes.
+const leastTaskBudget = 20_000
+
 // addGiven adds the flags by which a program hands over settings, servers and tools.
 func addGiven(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
@@ -84,7 +87,13 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 		opt.Effort, err = thinking(n)
 		return err
 	})
-	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens"} {
+	fs.Func("task-budget", "", func(n string) (err error) {
+		if opt.TaskBudget, err = strconv.Atoi(n); err != nil || opt.TaskBudget < leastTaskBudget {
+			err = fmt.Errorf("it must be a number of tokens from %d on", leastTaskBudget)
+		}
+		return err
+	})
+	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget"} {
 		_ = fs.MarkHidden(name)
 	}
 }

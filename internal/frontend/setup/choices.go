@@ -120,7 +120,7 @@ func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err erro
 	if c.conf, err = settings.Load(c.paths, c.dir, originals...); err != nil {
 		return c, err
 	}
-	c.conf.User.Effort = cmp.Or(opt.Effort, c.conf.User.Effort)
+	c.conf.User.Effort, c.conf.TaskBudget = cmp.Or(opt.Effort, c.conf.User.Effort), opt.TaskBudget
 	c.strict = opt.StrictMCP
 	given, err := e.givenSettings(opt, c.dir)
 	c.conf.Guards = append(c.conf.Guards, given...)

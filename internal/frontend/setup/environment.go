@@ -99,6 +99,8 @@ type Options struct {
 	MaxTurns  int
 	MaxUSD    float64
 	MaxTokens int64
+	// TaskBudget is how many tokens each task may take, as its model is told; 0: it is not told.
+	TaskBudget int
 
 	NoSession bool
 	Continue  bool

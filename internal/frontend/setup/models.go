@@ -48,7 +48,7 @@ func catalogConfig(conf settings.Loaded) catalog.Config {
 // Want returns what may determine a model. ref is what the person named, "" for
 // nothing.
 func (e *Environment) Want(ref string, conf settings.Loaded) catalog.Want {
-	return catalog.Want{Flag: ref, Effort: conf.User.Effort, Env: e.Env, Config: catalogConfig(conf), Kept: e.Keys().Get, Program: credentialProgram(conf.Dir)}
+	return catalog.Want{Flag: ref, Effort: conf.User.Effort, TaskBudget: conf.TaskBudget, Env: e.Env, Config: catalogConfig(conf), Kept: e.Keys().Get, Program: credentialProgram(conf.Dir)}
 }
 
 // Secrets returns the values that must never be shown: pawl's own keys.
@@ -122,6 +122,9 @@ func (e *Environment) resolveModel(ref string, conf settings.Loaded) (ModelChoic
 	c, err := catalog.Resolve(e.Want(ref, conf))
 	if err != nil {
 		return ModelChoice{}, err
+	}
+	if conf.TaskBudget > 0 && !c.Paced() {
+		return ModelChoice{}, Usage("--task-budget: %s cannot be told what is left of a budget; --max-budget-usd and --max-turns end a run", c.Info.Ref())
 	}
 	if c.Info.Planner() {
 		return offlineChoice(c.Why), nil

@@ -63,6 +63,7 @@ var betas = [...]struct {
 	{"thinking-binding-controls-", "block_binding", func(t *provider.Tuning) { t.Binds = false }},
 	{"thinking-display-updates-", "display", func(t *provider.Tuning) { t.Display = "" }},
 	{"context-management-", "context_management", func(t *provider.Tuning) { t.KeepThinking = false }},
+	{"task-budgets-", "task_budget", func(t *provider.Tuning) { t.TaskBudget = 0 }},
 	{"effort-", "output_config", func(t *provider.Tuning) { t.Think = provider.ByBudget }},
 	{"interleaved-thinking-", "interleaved-thinking", func(*provider.Tuning) {}},
 }
@@ -210,14 +211,35 @@ func (a api) End(h llm.Head, t llm.Tail) []byte {
 		t.MaxTokens = fallbackTokens
 	}
 	b := strconv.AppendInt([]byte(`],"max_tokens":`), int64(t.MaxTokens), 10)
-	if h.Effort != "" {
-		b = a.think(b, h.Effort, t)
+	budget := 0
+	if len(h.Tools) > 0 { // a request beside the conversation has a task of its own
+		budget = a.t.TaskBudget
+	}
+	if h.Effort == "" {
+		b = output(b, "", budget)
+	} else {
+		b = a.think(b, h.Effort, budget, t)
 	}
 	return append(b, '}')
 }
 
-// think appends the members that ask for thinking.
-func (a api) think(b []byte, effort string, t llm.Tail) []byte {
+// output appends output_config, if it says anything.
+func output(b []byte, effort string, taskBudget int) []byte {
+	var members []string
+	if effort != "" {
+		members = append(members, `"effort":`+string(quote(effort)))
+	}
+	if taskBudget > 0 {
+		members = append(members, fmt.Sprintf(`"task_budget":{"type":"tokens","total":%d}`, taskBudget))
+	}
+	if members == nil {
+		return b
+	}
+	return append(b, `,"output_config":{`+strings.Join(members, ",")+`}`...)
+}
+
+// think appends the members that ask for thinking, and output_config.
+func (a api) think(b []byte, effort string, taskBudget int, t llm.Tail) []byte {
 	switch a.t.Think {
 	case provider.ByEffort:
 		b = append(b, `,"thinking":{"type":"adaptive"`...)
@@ -242,9 +264,10 @@ func (a api) think(b []byte, effort string, t llm.Tail) []byte {
 		b = append(b, `,"block_binding":{"prefix_mismatch_behavior":"drop_block"}`...)
 	}
 	b = append(b, '}')
-	if a.t.Think != provider.ByBudget {
-		b = append(lax.AppendString(append(b, `,"output_config":{"effort":`...), effort), '}')
+	if a.t.Think == provider.ByBudget {
+		effort = ""
 	}
+	b = output(b, effort, taskBudget)
 	if a.t.KeepThinking {
 		b = append(b, `,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}`...)
 	}

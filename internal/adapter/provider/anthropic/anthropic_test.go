@@ -146,6 +146,20 @@ func TestHeadAndEnd(t *testing.T) {
 			t.Errorf("%+v %s: %s, want %s", c.tuning, c.effort, got, c.want)
 		}
 	}
+	// SPEC 17.6: a task's budget goes with the requests of the conversation, with or without an effort.
+	paced := anthropic.New(provider.Tuning{TaskBudget: 30000}).(provider.Ender)
+	for head, want := range map[string]string{
+		"low": `],"max_tokens":9,"thinking":{"type":"adaptive"},"output_config":{"effort":"low","task_budget":{"type":"tokens","total":30000}}}`,
+		"":    `],"max_tokens":9,"output_config":{"task_budget":{"type":"tokens","total":30000}}}`,
+	} {
+		tools := []llm.ToolSpec{{Name: "a"}}
+		if got := string(paced.End(llm.Head{Effort: head, Tools: tools}, llm.Tail{MaxTokens: 9})); got != want {
+			t.Errorf("%q: %s, want %s", head, got, want)
+		}
+		if got := string(paced.End(llm.Head{Effort: head}, llm.Tail{MaxTokens: 9})); strings.Contains(got, "task_budget") {
+			t.Errorf("beside the conversation: %s", got)
+		}
+	}
 	budgeted := anthropic.New(provider.Tuning{Think: provider.ByBudget}).(provider.Ender)
 	for tail, want := range map[llm.Tail]string{
 		{MaxTokens: 20_000, Thinking: 2400}:    `],"max_tokens":20000,"thinking":{"type":"enabled","budget_tokens":2400}}`, // the same however much still fits

@@ -55,8 +55,11 @@ type Config struct {
 type Want struct {
 	Flag   string // after -m
 	Effort string // the reasoning effort that the person wants; "": the family's
-	Env    func(string) string
-	Config Config
+	// TaskBudget is how many tokens a task may take; 0: nothing
+	// is said of it.
+	TaskBudget int
+	Env        func(string) string
+	Config     Config
 	// Kept returns the stored key for a variable that is not set. Nil or "" means none.
 	Kept func(name string) string
 	// Program runs the program that AWS's files name for credentials; nil refuses it.
@@ -125,6 +128,9 @@ func (s secret) reveal() string {
 
 // String returns the model's name, its host and why it was chosen.
 func (c Choice) String() string { return c.Info.Ref() + " from " + c.Info.From + " (" + c.Why + ")" }
+
+// Paced reports whether the model is told of the task's budget.
+func (c Choice) Paced() bool { return c.tuning.TaskBudget > 0 }
 
 // GoString is String.
 func (c Choice) GoString() string { return c.String() }
@@ -296,7 +302,7 @@ func describe(c *Choice, r row, w Want) {
 			c.Info.Window = n
 		}
 	}
-	c.tune(r, w.Effort)
+	c.tune(r, w)
 	for _, name := range []string{c.Info.Model, c.Info.Ref()} { // the more exact one last
 		o, ok := w.Config.Models[name]
 		if !ok {

@@ -27,6 +27,7 @@ type tuned struct {
 	side   string
 	limit  int // the longest reply that is asked for; 0: the model's longest
 	tuning provider.Tuning
+	paced  bool // it is told what is left of a task's budget
 }
 
 // A maker's own agent was seen to send most of these values; for models that it does not
@@ -47,6 +48,7 @@ const (
 	binding     = "thinking-binding-controls-2026-08-01"
 	updates     = "thinking-display-updates-2026-08-18"
 	editing     = "context-management-2025-06-27"
+	taskBudgets = "task-budgets-2026-03-13"
 )
 
 const (
@@ -102,11 +104,11 @@ var families = []tuned{
 	},
 	{models: "claude-*-4 claude-*-4?20* claude-*-4-[0-5] claude-*-4-[0-5]?*", levels: threeLevels, effort: "high", limit: claudeLimit, tuning: budgeted},
 	{models: "claude-*-4-6*", levels: "low medium high max", effort: "high", limit: claudeLimit, tuning: adaptive},
-	{models: "claude-*-4-*", levels: fiveLevels, effort: "high", limit: claudeLimit, tuning: adaptive},
-	{models: "claude-*-5-5*", levels: fiveLevels, effort: "medium", side: "low", limit: claudeLimit, tuning: updating},
-	{models: "claude-fable-5-[1-9] claude-mythos-5-[1-9] claude-fable-5-[1-9]?* claude-mythos-5-[1-9]?*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: bound},
-	{models: "claude-*-5 claude-*-5?20*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: adaptive},
-	{models: "claude-*", levels: fiveLevels, effort: "medium", side: "low", limit: claudeLimit, tuning: updating},
+	{models: "claude-*-4-*", levels: fiveLevels, effort: "high", limit: claudeLimit, tuning: adaptive, paced: true},
+	{models: "claude-*-5-5*", levels: fiveLevels, effort: "medium", side: "low", limit: claudeLimit, tuning: updating, paced: true},
+	{models: "claude-fable-5-[1-9] claude-mythos-5-[1-9] claude-fable-5-[1-9]?* claude-mythos-5-[1-9]?*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: bound, paced: true},
+	{models: "claude-*-5 claude-*-5?20*", levels: fiveLevels, effort: "high", side: "low", limit: claudeLimit, tuning: adaptive, paced: true},
+	{models: "claude-*", levels: fiveLevels, effort: "medium", side: "low", limit: claudeLimit, tuning: updating, paced: true},
 
 	{models: "gpt-oss*", levels: threeLevels, side: "low"},
 	{models: "gpt-*-chat* gpt-[1-4]* chatgpt-*", tuning: provider.Tuning{Think: provider.Never, NoLimit: true}},
@@ -174,8 +176,8 @@ func familyOf(model, at string) tuned {
 	return tuned{}
 }
 
-// tune adds to a choice what its family gets there. asked is the person's effort.
-func (c *Choice) tune(r row, asked string) {
+// tune adds to a choice what its family gets there.
+func (c *Choice) tune(r row, w Want) {
 	f := familyOf(c.Info.Model, c.row.dialectName())
 	t := f.tuning
 	t.Betas = slices.Clone(t.Betas)
@@ -186,7 +188,7 @@ func (c *Choice) tune(r row, asked string) {
 		c.Info.MaxOutput = f.limit
 	}
 	levels, effort, side := strings.Fields(f.levels), f.effort, f.side
-	c.tuning, c.asked = t, asked != ""
+	c.tuning, c.asked = t, w.Effort != ""
 	own := c.row.kind != local && c.row.dialectName() != compatible || t.Reasons // what takes the request elsewhere is not known
 	switch c.Info.API {
 	case anthropic.Name:
@@ -199,6 +201,9 @@ func (c *Choice) tune(r row, asked string) {
 		}
 		if t.KeepThinking {
 			t.Betas = append(t.Betas, editing)
+		}
+		if w.TaskBudget > 0 && f.paced && (r.name == "anthropic" || r.name == foundryName) {
+			t.TaskBudget, t.Betas = w.TaskBudget, append(t.Betas, taskBudgets)
 		}
 		c.Info.Bound = t.Binds
 		c.tuning = t
@@ -215,7 +220,7 @@ func (c *Choice) tune(r row, asked string) {
 		effort, side = "", ""
 	}
 	if c.asked {
-		effort = asked
+		effort = w.Effort
 	}
 	c.Info.Effort, c.Info.SideEffort = nearest(levels, effort), nearest(levels, side)
 }

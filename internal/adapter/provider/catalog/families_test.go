@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // keys is an environment with a key for every provider, whose servers are at an address.
@@ -157,6 +158,20 @@ func TestEffortEverywhere(t *testing.T) {
 }
 
 // SPEC 20.1: the highest level that is not above the one asked for, else the least.
+// SPEC 17.6: these models are told what is left of a task's budget, at Anthropic itself.
+func TestTaskBudget(t *testing.T) {
+	for model, told := range map[string]bool{
+		"anthropic/claude-opus-4-8": true, "anthropic/claude-opus-5-5": true, "anthropic/claude-sonnet-5-5": true, "anthropic/claude-fable-5-1": true,
+		"anthropic/claude-opus-4-5": false, "anthropic/claude-sonnet-4-6": false, "anthropic/claude-haiku-4-5": false,
+		"openrouter/anthropic/claude-opus-4-8": false, "openai/gpt-5.5": false, "offline": false,
+	} {
+		c := must.Get(Resolve(Want{Flag: model, TaskBudget: 30000, Env: func(name string) string { return map[bool]string{true: "k"}[strings.HasSuffix(name, "_API_KEY")] }}))(t)
+		if c.Paced() != told {
+			t.Errorf("%s: told %t, want %t", model, c.Paced(), told)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	for _, c := range []struct{ levels, asked, want string }{
 		{threeLevels, "", ""},

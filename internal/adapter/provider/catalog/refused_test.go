@@ -44,6 +44,7 @@ func TestRefusedOptions(t *testing.T) {
 		}, 400, "context_management", "display", "refuses thinking-binding-controls-2026-08-01, thinking-display-updates-2026-08-18: requests", 3},
 		"the effort":     {"claude-opus-4-5", has("output_config", "output_config"+extra), 400, "budget_tokens", "effort", "refuses effort-2025-11-24: requests", 2},
 		"interleaving":   {"claude-haiku-4-5", has("interleaved", "invalid beta flag: interleaved-thinking-2025-05-14"), 400, "budget_tokens", "interleaved", "refuses interleaved-thinking-2025-05-14: requests", 2},
+		"the budget":     {"claude-opus-4-8", has("task_budget", "output_config.task_budget"+extra), 400, `"effort":"high"`, "task-budgets", "refuses task-budgets-2026-03-13: requests", 2},
 		"something else": {"claude-sonnet-5-5", has("m", "messages: too many"), 400, "", "", "", 1},
 		"another status": {"claude-sonnet-5-5", has("m", "anthropic-beta: no"), 403, "", "", "", 1},
 		"everything":     {"claude-sonnet-5-5", has("m", "anthropic-beta: no"), 400, "", "", "", 2},
@@ -66,11 +67,15 @@ func TestRefusedOptions(t *testing.T) {
 				_, _ = io.WriteString(w, `{"type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`)
 			}))
 			defer s.Close()
-			chosen := must.Get(Resolve(Want{Flag: "anthropic/" + c.model, Env: keys(s.URL)}))(t)
+			want := Want{Flag: "anthropic/" + c.model, Env: keys(s.URL)}
+			if name == "the budget" {
+				want.TaskBudget = 30000
+			}
+			chosen := must.Get(Resolve(want))(t)
 			m := must.Get(chosen.Open(nil, nil))(t)
 			for round := range 2 {
 				notice, failed := "", false
-				r := &llm.Request{Head: llm.Head{Model: c.model, Effort: chosen.Info.Effort}, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("hi")}}}}
+				r := &llm.Request{Head: llm.Head{Model: c.model, Effort: chosen.Info.Effort, Tools: []llm.ToolSpec{{Name: "a", Schema: []byte(`{}`)}}}, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart("hi")}}}}
 				for d, err := range m.Stream(t.Context(), r) {
 					if failed = err != nil; !failed && d.Kind == llm.Done {
 						notice = d.Reply.Notice

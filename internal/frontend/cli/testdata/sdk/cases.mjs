@@ -19,7 +19,7 @@ const server = http.createServer((req, res) => {
     if (!s || !req.url.includes('/messages') || req.url.includes('count_tokens')) return res.writeHead(404, { 'content-type': 'application/json' }).end('{"type":"error","error":{"type":"not_found_error","message":"no"}}');
     const aux = !q.tools?.length && s.tools !== false;
     let t = aux ? { text: '{"title":"x"}' } : s.turns[Math.min(s.n++, s.turns.length - 1)];
-    if (!aux) s.seen.push(q);
+    if (!aux) s.seen.push(Object.assign(q, { betas: req.headers['anthropic-beta'] ?? '' }));
     if (typeof t === 'function') t = t(q);
     if (t.never) return; // the request ends when the agent that made it is stopped
     if (t.status) return res.writeHead(t.status, { 'content-type': 'application/json', 'retry-after': '0' }).end(JSON.stringify({ type: 'error', error: { type: t.status === 529 ? 'overloaded_error' : 'invalid_request_error', message: 'scripted' } }));
@@ -149,6 +149,7 @@ const cases = {
   'settings of the folder that deny': { files: { '.claude/settings.json': '{"permissions":{"deny":["Bash(touch:*)"]}}' }, turns: () => [bash('touch x'), done], options: () => ({ ...bypass, settingSources: ['project'] }) },
   'another directory': { turns: () => [bash('echo 1'), done], options: () => ({ ...bypass, additionalDirectories: [os.tmpdir()] }) },
   effort: { turns: () => [done], options: () => ({ effort: 'low' }) },
+  'task budget': { turns: () => [bash('echo 1'), done], options: () => ({ ...bypass, model: 'claude-opus-4-8', taskBudget: { total: 30000 } }), then: (c) => c.out({ told: c.seen.map((q) => [q.output_config.task_budget, q.betas.includes('task-budgets-2026-03-13')]) }) },
   'a question of the model': { turns: () => [{ calls: [['AskUserQuestion', { questions: [{ question: 'which?', header: 'Q', options: [{ label: 'red', description: '' }, { label: 'blue', description: '' }], multiSelect: false }] }]] }, done], options: (c) => ({ canUseTool: async (t, input) => { c.out({ asked: t, of: input.questions?.length }); return { behavior: 'allow', updatedInput: { ...input, answers: { 'which?': 'blue' } } }; } }) },
   'files go back': { loose: 'recorded with another flag', turns: (d) => [write(d), done], prompts: () => [user('one', { uuid: '3f0c6f3e-0000-4000-8000-0000000000aa' })], options: () => ({ permissionMode: 'acceptEdits', enableFileCheckpointing: true }), each: async (m, q, c) => { if (m.type === 'result') { const r = await q.rewindFiles('3f0c6f3e-0000-4000-8000-0000000000aa'); c.out({ back: r.canRewind, there: fs.existsSync(path.join(c.dir, 'a.txt')) }); } }, skipUser: true },
   'stop an agent': { turns: () => [{ calls: [['Agent', { description: 'look', prompt: 'look', subagent_type: 'general-purpose', run_in_background: false }]] }, (q) => (JSON.stringify(q.messages).includes('tool_result') ? done : { never: true })], options: () => bypass, each: async (m, q, c) => { if (m.subtype === 'task_started' && c.n++ === 0) c.out({ stopped: await q.stopTask(m.task_id).then(() => true, (e) => String(e)) }); } },
