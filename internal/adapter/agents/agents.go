@@ -33,6 +33,7 @@ type Kind struct {
 	Prompt      string   // its instructions
 	Tools       []string // names as the author wrote them; empty: all
 	Model       string   // "": the parent's model
+	Effort      string   // of reasoning; "": the parent's
 	USD         float64  // the limit of one run in USD; 0: the parent's
 	Steps       int      // the most model replies of one run; 0: the parent's
 	Not         []string // tools that it may not use, as tool.Agent has them
@@ -209,7 +210,7 @@ func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
 func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []string, err error) {
 	k = Kind{
 		Name: cmp.Or(fields.Text("name"), otherwise), Description: fields.Text("description"), Prompt: strings.TrimSpace(body),
-		Model: fields.Text("model"),
+		Model: claudecode.ModelOf(fields), Effort: fields.Text("effort"),
 	}
 	switch {
 	case !name().MatchString(k.Name):
@@ -249,9 +250,6 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 	}
 	if names, set := fields.List("tools"); set && len(names) > 0 && !slices.Contains(names, "*") {
 		k.Tools = names
-	}
-	if strings.EqualFold(k.Model, "inherit") {
-		k.Model = ""
 	}
 	if s := strings.TrimPrefix(fields.Text("budget"), "$"); s != "" {
 		if k.USD, err = strconv.ParseFloat(s, 64); err != nil || k.USD <= 0 || k.USD > 1e6 {

@@ -70,7 +70,7 @@ func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook
 }
 
 func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
-	ran := hook.Ran{Command: r.Command}
+	ran := hook.Ran{Command: r.Command, Closed: r.Closed}
 	if h.opt.Changed != nil {
 		if why := h.opt.Changed(r); why != "" {
 			ran.Failed = why

@@ -18,6 +18,8 @@ type Command struct {
 	Description string
 	Hint        string // describes the arguments
 	Tools       Allowed
+	Model       string // of its turn; "": the session's
+	Effort      string // of reasoning in its turn; "": the session's
 	Text        string
 	File        string
 	Keys        []claudecode.Finding // what becomes of the keys of its file
@@ -34,7 +36,7 @@ func LoadCommands(folders ...Folder) (out []Command, warnings []string) {
 			return stem(p), strings.EqualFold(path.Ext(p), ".md") && !strings.EqualFold(path.Base(p), "README.md")
 		}
 		warnings = append(warnings, f.each(claudecode.Command, want, func(s file) {
-			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path, Keys: s.keys}
+			c := Command{Name: f.Prefix + s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), Model: claudecode.ModelOf(s.fields), Effort: s.fields.Text("effort"), File: s.path, Keys: s.keys}
 			if c.Description == "" {
 				first, _, _ := strings.Cut(c.Text, "\n")
 				c.Description = line(strings.TrimLeft(first, "# "), 80)

@@ -27,11 +27,13 @@ type Skill struct {
 	File        string
 	NoModel     bool // only a person may use it
 	NoPerson    bool // only a model may use it
+	// Model and Effort are those of the turn that a person begins with it; "": the session's.
+	Model, Effort string
 	// Fork: it works in an agent of its own, of the kind Agent and with Model; "" for the
 	// usual ones. The conversation never gets its text.
-	Fork         bool
-	Agent, Model string
-	Keys         []claudecode.Finding // what becomes of the keys of its file
+	Fork  bool
+	Agent string
+	Keys  []claudecode.Finding // what becomes of the keys of its file
 
 	// asked is set when the person calls it, if only a person may. Then the model may hand
 	// it to the agent.
@@ -60,12 +62,10 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 			k := Skill{
 				Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path,
 				NoModel: s.fields.Text("disable-model-invocation") == "true", NoPerson: s.fields.Text("user-invocable") == "false", Keys: s.keys,
+				Model: claudecode.ModelOf(s.fields), Effort: s.fields.Text("effort"),
 			}
 			if k.Fork = claudecode.Forks(s.fields); k.Fork {
-				k.Agent, k.Model, k.asked = s.fields.Text("agent"), s.fields.Text("model"), new(atomic.Bool)
-			}
-			if strings.EqualFold(k.Model, "inherit") {
-				k.Model = ""
+				k.Agent, k.asked = s.fields.Text("agent"), new(atomic.Bool)
 			}
 			if n := s.fields.Text("name"); name().MatchString(n) {
 				k.Name = n
@@ -105,6 +105,7 @@ func (s Skill) Command() Command {
 		c.Text = fmt.Sprintf("[The person calls the skill %s, which works in an agent of its own: call the tool skill with this name and these arguments as they are, then tell what it answers.]\n\nARGUMENTS: $ARGUMENTS", s.Name)
 		return c
 	}
+	c.Model, c.Effort = s.Model, s.Effort
 	c.Text = s.head() + "]\n\n" + strings.ReplaceAll(s.Text, "${CLAUDE_SKILL_DIR}", filepath.Dir(s.File))
 	return c
 }

@@ -238,7 +238,7 @@ func TestForkedSkills(t *testing.T) {
 		t.Errorf("a skill with a guard that is not kept runs: %+v", r)
 	}
 	odd := all[slices.IndexFunc(all, func(s Skill) bool { return s.Name == "odd" })]
-	if fmt.Sprint(odd.Keys[0], odd.Keys[1]) != "context is not used: pawl knows fork model is not used: a command and a skill work in the conversation: /model, --effort" {
+	if fmt.Sprint(odd.Keys[0], odd.Keys[1]) != "context is not used: pawl knows fork model is used, in pawl's own way: for the turn that you begin with it; when the model reads the skill, its own turn goes on" {
 		t.Error(odd.Keys)
 	}
 }

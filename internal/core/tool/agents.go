@@ -24,6 +24,7 @@ type Agent struct {
 	Not      []string
 	ReadOnly bool    // it may change nothing
 	Model    string  // "": the session's model
+	Effort   string  // of reasoning; "": the session's
 	USD      float64 // the most that it may cost; 0: what the session has left
 	Steps    int     // the most replies of its model; 0: no limit of its own
 	// Report, if set, makes it run in the background. It returns the text that

@@ -1,6 +1,7 @@
 package children
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,11 +56,12 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}
 	}
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
-	if a.Model != "" {
-		if m, err := c.cfg.Parent.OpenModel(a.Model); err == nil {
+	if a.Model != "" || a.Effort != "" {
+		ref := cmp.Or(a.Model, has.Model.Info().Ref())
+		if m, err := c.cfg.Parent.OpenModel(ref, a.Effort); err == nil {
 			out.Model = m
 		} else {
-			note("the model %s of the agent %s cannot be used (%v): it uses %s", a.Model, a.Kind, err, out.Model.Info().Ref())
+			note("the model %s of the agent %s cannot be used (%v): it uses %s", ref, a.Kind, err, out.Model.Info().Ref())
 		}
 	}
 	switch {

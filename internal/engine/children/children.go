@@ -44,9 +44,9 @@ type Config struct {
 type Parent interface {
 	// Inherit returns what a child that begins now gets from the session.
 	Inherit() Inheritance
-	// OpenModel opens another model. It fails if the session's budget cannot be
-	// enforced with it.
-	OpenModel(ref string) (llm.Model, error)
+	// OpenModel opens a model with an effort ("": the session's). It fails if the session's
+	// budget cannot be enforced with it.
+	OpenModel(ref, effort string) (llm.Model, error)
 	// Open opens a child.
 	Open(context.Context, Child) (Session, error)
 }

@@ -61,7 +61,7 @@ func newParent(t *testing.T, store *memory.Store) *parent {
 
 func (p *parent) Inherit() Inheritance { return p.lends }
 
-func (p *parent) OpenModel(ref string) (llm.Model, error) {
+func (p *parent) OpenModel(ref, _ string) (llm.Model, error) {
 	return nil, errors.New("there is no " + ref)
 }
 

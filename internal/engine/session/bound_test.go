@@ -61,7 +61,7 @@ func TestBoundThinking(t *testing.T) {
 				cfg.Store, cfg.Now = memory.New(c.Now), c.Now
 				cfg.Tools = tool.Set{looker(page), tools.Read()}
 				cfg.Model = boundModel(t, web.URL, ref)
-				cfg.OpenModel = func(ref string) (llm.Model, error) { return boundModel(t, web.URL, ref), nil }
+				cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return boundModel(t, web.URL, ref), nil }
 			})
 			log := r.run("read the old house", nil)
 			if cs := find[event.Compacted](log); len(cs) < 3 || cs[0].By != window.ByModel {

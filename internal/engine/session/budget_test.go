@@ -185,7 +185,7 @@ func TestWallLimit(t *testing.T) {
 func TestModelWithoutAPrice(t *testing.T) {
 	free := llmtest.New()
 	free.InfoValue.Price, free.InfoValue.Model = nil, "local"
-	open := func(string) (llm.Model, error) { return free, nil }
+	open := func(string, string) (llm.Model, error) { return free, nil }
 	r := newRig(t, "ask", llmtest.New(), func(c *session.Config) { c.OpenModel, c.Limits = open, budget.Limits{USD: 1} })
 	if _, err := r.do(session.SetModel{Ref: "local"}); fault.CategoryOf(err) != fault.Configuration {
 		t.Errorf("%v", err)

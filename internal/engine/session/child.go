@@ -1,8 +1,8 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -56,15 +56,8 @@ func (s *parent) Inherit() children.Inheritance {
 	return l
 }
 
-func (s *parent) OpenModel(ref string) (llm.Model, error) {
-	if s.cfg.OpenModel == nil {
-		return nil, fmt.Errorf("this session opens no other model")
-	}
-	m, err := s.cfg.OpenModel(ref)
-	if err != nil {
-		return nil, err
-	}
-	return m, s.cfg.Limits.Allow(m.Info())
+func (s *parent) OpenModel(ref, effort string) (llm.Model, error) {
+	return s.openModel(ref, cmp.Or(effort, s.cfg.Effort))
 }
 
 // Open implements children.Parent: the session of an agent is like this one, except for

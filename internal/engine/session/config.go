@@ -95,10 +95,9 @@ type Config struct {
 
 // Models is which models are used, and how.
 type Models struct {
-	// OpenModel opens another model by its reference, for SetModel.
-	OpenModel func(ref string) (llm.Model, error)
-	// SetEffort, if set, changes the reasoning effort of the models that are opened later.
-	SetEffort func(effort string)
+	// OpenModel opens another model by its reference, with a reasoning effort ("": the
+	// model's).
+	OpenModel func(ref, effort string) (llm.Model, error)
 	// Fallback lists the models that continue, in this order, when the present
 	// one does not answer even after retries.
 	Fallback []string

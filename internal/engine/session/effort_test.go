@@ -34,7 +34,7 @@ func TestEffort(t *testing.T) {
 			m.InfoValue.Effort = c.takes
 			r := newRig(t, "ask", m, func(cfg *session.Config) {
 				cfg.Effort = c.wants
-				cfg.OpenModel = func(string) (llm.Model, error) { return other, nil }
+				cfg.OpenModel = func(string, string) (llm.Model, error) { return other, nil }
 			})
 			r.run("hi", nil)
 			if got := m.Requests()[0].Head.Effort; got != c.takes {

@@ -83,7 +83,7 @@ func exclusiveRig(t *testing.T, h *held) *rig {
 	r := newRig(t, "accept-edits", m, func(c *session.Config) {
 		c.Tools = append(c.Tools, looker(page))
 		c.Shell, c.Files = heldShell{c.Shell, h}, heldFiles{c.Files, h}
-		c.OpenModel = func(string) (llm.Model, error) { return m, h.pass(context.Background()) }
+		c.OpenModel = func(string, string) (llm.Model, error) { return m, h.pass(context.Background()) }
 	})
 	r.run("make it", nil)
 	must.Done(t)(r.undo(undo.ByChange))
@@ -266,7 +266,7 @@ func TestOperationEnds(t *testing.T) {
 	}
 	// What cannot be done says why, and the model stays.
 	r := newRig(t, "ask", llmtest.New(), func(cfg *session.Config) {
-		cfg.OpenModel = func(string) (llm.Model, error) { return nil, errors.New("no such model") }
+		cfg.OpenModel = func(string, string) (llm.Model, error) { return nil, errors.New("no such model") }
 	})
 	if done, _ := r.do(session.SetModel{Ref: "x"}); done.Outcome != event.Failed || done.Error == nil || done.Error.Message != "no such model" {
 		t.Errorf("%+v", done)
@@ -290,7 +290,7 @@ func TestCatchUpBeforeEach(t *testing.T) {
 		t.Run(fmt.Sprintf("%T", op), func(t *testing.T) {
 			m := llmtest.New()
 			r := newRig(t, "ask", m, func(c *session.Config) {
-				c.OpenModel = func(string) (llm.Model, error) { return m, nil }
+				c.OpenModel = func(string, string) (llm.Model, error) { return m, nil }
 			})
 			must.Done(t)(r.store.Append(t.Context(), "s1", r.View().Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}))
 			must.Done(t)(r.Submit(t.Context(), op))

@@ -20,7 +20,7 @@ func (s *Session) fallbackChain(inUse llm.Model) func(context.Context, event.Ret
 				continue
 			}
 			tried[ref] = true
-			m, err := s.cfg.OpenModel(ref)
+			m, err := s.cfg.OpenModel(ref, s.cfg.Effort)
 			if err == nil {
 				err = s.cfg.Limits.Allow(m.Info())
 			}

@@ -29,7 +29,7 @@ func withFallback(l budget.Limits, models map[string]*llmtest.Model, refs ...str
 	return func(c *session.Config) {
 		c.Limits, c.Fallback = l, refs
 		c.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-		c.OpenModel = func(ref string) (llm.Model, error) {
+		c.OpenModel = func(ref, _ string) (llm.Model, error) {
 			if m, ok := models[ref]; ok {
 				return m, nil
 			}

@@ -59,7 +59,7 @@ func TestEditFormFollowsTheModel(t *testing.T) {
 	other.InfoValue.Provider, other.InfoValue.Family = "other", "gpt"
 	r := newRig(t, "yolo", llmtest.New(), func(c *session.Config) {
 		c.Tools = tool.Set{patch, edit}
-		c.OpenModel = func(string) (llm.Model, error) { return other, nil }
+		c.OpenModel = func(string, string) (llm.Model, error) { return other, nil }
 	})
 	must.Write(t, filepath.Join(r.cfg.Dir, "a.txt"), "one\n")
 	must.Done(t)(r.do(session.SetModel{Ref: "other/script"}))

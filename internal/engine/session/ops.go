@@ -38,6 +38,9 @@ type Prompt struct {
 	// Lines are command lines that run before the model reads the prompt, like calls of
 	// its turn (lines.go).
 	Lines []string
+	// Model and Effort, if set, are those of the turn; after it the session has its own
+	// again. Such a prompt joins no running turn.
+	Model, Effort string
 	// Until, if set, is called each time the model has ended the turn by
 	// itself, even if nothing was changed, and before the session's Autofix.
 	// Such a prompt joins no running turn.
@@ -45,6 +48,7 @@ type Prompt struct {
 	// Answer, if set, is called last, when nothing else wants the turn to go on.
 	Answer verify.Verifier
 
+	model    llm.Model         // of Model and Effort
 	typed    string            // Text, if more than this was pasted or piped
 	attached *mention.Attached // what the mentions in Text brought
 	masked   bool              // a secret was taken out of it

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -12,7 +13,12 @@ import (
 
 // runLoop runs the turn's loop again until the prompt's goal is reached, the checks
 // pass or give up, no hook wants the turn to go on, and the answer has its form.
-func (s *Session) runLoop(ctx context.Context, of Prompt) (event.End, error) {
+func (s *Session) runLoop(ctx context.Context, of Prompt) (end event.End, err error) {
+	back, err := s.forTurn(ctx, of)
+	if err != nil {
+		return event.EndFailed, err
+	}
+	defer func() { err = errors.Join(err, back()) }()
 	if err := s.refreshTools(ctx); err != nil {
 		return turn.EndOf(err)
 	}

@@ -458,7 +458,7 @@ func checkPairs(t *testing.T, n int, ms []llm.Message) {
 func TestRebase(t *testing.T) {
 	m := llmtest.New()
 	r := newRig(t, "ask", m, func(c *session.Config) {
-		c.OpenModel = func(ref string) (llm.Model, error) {
+		c.OpenModel = func(ref, _ string) (llm.Model, error) {
 			o := llmtest.New(llmtest.Say("from " + ref))
 			o.InfoValue.Model = ref
 			return o, nil

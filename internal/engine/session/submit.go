@@ -1,8 +1,8 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -48,8 +48,14 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 	if p.Source == "" {
 		p.Source = event.Person
 	}
-	p = s.attach(ctx, p)
 	var err error
+	if p.OwnModel() {
+		if p.model, err = s.modelOf(p); err != nil {
+			return nil, err
+		}
+		cannot = "a command with a model or an effort of its own is not sent"
+	}
+	p = s.attach(ctx, p)
 	if p.Source == event.Person || p.Source == event.Parent {
 		if p.hooks, err = s.hooks.Prompt(ctx, p.Text); err != nil {
 			return nil, err
@@ -121,20 +127,12 @@ func (s *state) promptDrafts(p Prompt) []event.Draft {
 func (op SetModel) submit(ctx context.Context, s *Session) (int64, error) {
 	started := event.OpStarted{Op: event.OpModel, Text: op.Ref}
 	return s.ops.Operate(ctx, started, "the model cannot be changed", "the model is changed", func(ctx context.Context) error {
-		if op.Effort != "" {
-			if s.cfg.SetEffort == nil {
-				return errors.New("this session cannot change the reasoning effort")
-			}
-			s.cfg.SetEffort(op.Effort)
-			s.log.View(func() { s.cfg.Effort = op.Effort })
-		}
-		m, err := s.cfg.OpenModel(op.Ref)
+		effort := cmp.Or(op.Effort, s.cfg.Effort)
+		m, err := s.openModel(op.Ref, effort)
 		if err != nil {
 			return err
 		}
-		if err := s.cfg.Limits.Allow(m.Info()); err != nil {
-			return err
-		}
+		s.log.View(func() { s.cfg.Effort = effort })
 		return s.switchModel(ctx, m, event.RebasedModel)
 	})
 }

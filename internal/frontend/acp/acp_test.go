@@ -63,7 +63,7 @@ func editWith(t *testing.T, version int, offers object, turns ...llmtest.Turn) *
 	cfg.Person = true
 	cfg.Tools = append(cfg.Tools, tools.AskUser(), tools.Edit())
 	cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"})
-	cfg.Models = session.Models{OpenModel: func(ref string) (llm.Model, error) {
+	cfg.Models = session.Models{OpenModel: func(ref, _ string) (llm.Model, error) {
 		if ref != "other/one" {
 			return nil, fmt.Errorf("there is no model %s", ref)
 		}

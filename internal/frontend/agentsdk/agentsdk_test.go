@@ -68,7 +68,7 @@ func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config))
 		Permission: permission.New(permission.Config{Mode: "ask", Root: dir, Home: "/home/nobody"}),
 		Mask:       secrets.New(), SpillDir: spill, Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) {
+		Models: session.Models{OpenModel: func(ref, _ string) (llm.Model, error) {
 			if ref != "other" && ref != "scripted/script" {
 				return nil, fmt.Errorf("there is no model %s", ref)
 			}

@@ -67,10 +67,13 @@ func (c *Conversation) resolveCommand(ctx context.Context, e *entry) (done bool,
 	case ok && custom.Bad != nil:
 		return true, custom.Bad
 	case ok && custom.Fetch == nil:
-		text := custom.Prompt(args)
+		sent := custom.Sends(args)
+		if sent.OwnModel() {
+			c.waitIdle(c.Session())
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		e.with.Narrowed, e.with.Lines, e.with.Typed, e.text = custom.Narrowed, custom.Run(args), e.text, text
+		e.with.Command, e.with.Typed, e.text = sent, e.text, sent.Text
 	case !ok && e.mayCallBuiltin:
 		in := ReadInput(e.text)
 		if in.Command == "" { // of several lines
@@ -93,7 +96,8 @@ func (c *Conversation) custom(custom slash.Custom, args, text string, images []l
 		c.reportError(custom.Bad)
 		return ""
 	case custom.Fetch == nil:
-		return c.Say(custom.Prompt(args), Extras{Narrowed: custom.Narrowed, Lines: custom.Run(args), Typed: text, Images: images})
+		sent := custom.Sends(args)
+		return c.Say(sent.Text, Extras{Command: sent, Typed: text, Images: images})
 	}
 	c.runAside(func(ctx context.Context) error { return c.enterServerPrompt(ctx, custom, args) })
 	return ""

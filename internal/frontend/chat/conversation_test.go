@@ -31,6 +31,7 @@ type desk struct {
 	store  event.Store
 	opened int
 	seen   []Change
+	other  *llmtest.Model // that a session opens
 }
 
 func still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
@@ -57,6 +58,7 @@ func newDeskWith(t *testing.T, m *llmtest.Model, outside session.Outside, extra 
 				Tools:      append(tool.Set{tools.AskUser()}, extra...),
 				Permission: permission.New(permission.Config{Mode: permission.Yolo, Root: "/w", Home: "/h"}),
 				TopLevel:   session.TopLevel{Outside: outside},
+				Models:     session.Models{OpenModel: func(string, string) (llm.Model, error) { return d.other, nil }},
 				Now:        still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
 				NewID: func() string { ids++; return fmt.Sprint("q", ids) },
 			})

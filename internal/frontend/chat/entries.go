@@ -24,7 +24,7 @@ type entry struct {
 	work           func(context.Context) error // nil: a prompt
 	mayCallCustom  bool                        // the prompt may call a custom command
 	mayCallBuiltin bool                        // or, if there is none, a built-in one
-	whenIdle       bool                        // work waits until nothing runs
+	whenIdle       bool                        // it waits until nothing runs
 	enteredBusy    bool                        // something ran when it was entered
 	handed         chan struct{}               // closed after the session accepted or refused the prompt
 	taken          bool                        // the worker is handling it
@@ -46,18 +46,17 @@ func (e *entry) typedText() string {
 type Extras struct {
 	Images []llm.Media
 	Pasted []string
-	// Narrowed restricts the turn of a custom command. Typed is the command as it
+	// Command is what a custom command sends, but for its text. Typed is the command as it
 	// was entered: that is what a person gets back to edit.
-	Narrowed *event.Narrowed
-	Lines    []string // of the command, as session.Prompt
-	Typed    string
+	Command session.Prompt
+	Typed   string
 }
 
 func mergeExtras(with []Extras) (all Extras) {
 	for _, w := range with {
 		all.Images, all.Pasted = append(all.Images, w.Images...), append(all.Pasted, w.Pasted...)
 		if w.Typed != "" {
-			all.Narrowed, all.Lines, all.Typed = w.Narrowed, w.Lines, w.Typed
+			all.Command, all.Typed = w.Command, w.Typed
 		}
 	}
 	return all
@@ -106,7 +105,8 @@ func (c *Conversation) Say(text string, with ...Extras) (id string) {
 	if c.refuseWatcher(text) {
 		return ""
 	}
-	return c.enter(&entry{text: text, with: mergeExtras(with)})
+	all := mergeExtras(with)
+	return c.enter(&entry{text: text, with: all, whenIdle: all.Command.OwnModel()})
 }
 
 // Prompt enters a prompt that may call a custom command; !command and built-in commands are
@@ -324,7 +324,9 @@ func (c *Conversation) do(ctx context.Context, e *entry) error {
 			return err
 		}
 	}
-	seq, err := c.Session().Submit(ctx, session.Prompt{ID: e.id, Text: e.text, Images: e.with.Images, Pasted: e.with.Pasted, Narrowed: e.with.Narrowed, Lines: e.with.Lines})
+	p := e.with.Command
+	p.ID, p.Text, p.Images, p.Pasted = e.id, e.text, e.with.Images, e.with.Pasted
+	seq, err := c.Session().Submit(ctx, p)
 	if interrupted := (session.Interrupt{}); errors.As(err, &interrupted) { // on its way
 		c.emitBlock(TakenBack{Texts: []string{e.typedText()}})
 		err = nil

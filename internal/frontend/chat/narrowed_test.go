@@ -116,3 +116,27 @@ func TestCommandsBeforeTheSession(t *testing.T) {
 		})
 	}
 }
+
+// SPEC 17.4: a command with a model of its own that is entered while a turn runs waits for
+// its end; then its turn has that model.
+func TestCommandsModel(t *testing.T) {
+	var d *desk
+	m := llmtest.New(llmtest.Turn{Before: func(*llm.Request) {
+		d.Enter("/quick it")
+		for len(d.Queue()) < 1 {
+			runtime.Gosched()
+		}
+	}, Text: "done"}, llmtest.Say("done"))
+	d = newDesk(t, m)
+	d.until(d.Idle)
+	d.other = llmtest.New(llmtest.Say("quickly done"))
+	d.other.InfoValue.Model = "quick"
+	d.open.Custom = []slash.Custom{{Name: "quick", Prompt: func(a string) string { return "Do " + a }, Model: "quick"}}
+	for range 2 {
+		d.Enter("hello")
+		d.until(func() bool { return d.Idle() && len(d.Queue()) == 0 })
+	}
+	if len(m.Requests()) != 2 || len(d.other.Requests()) != 1 || !strings.Contains(d.bodies(), "the command's turn runs with scripted/quick") {
+		t.Errorf("%d and %d requests: %s", len(m.Requests()), len(d.other.Requests()), d.bodies())
+	}
+}

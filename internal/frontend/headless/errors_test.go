@@ -269,7 +269,7 @@ func TestFallbackOfHosts(t *testing.T) {
 	a := newAgent(t, modelOf(t, "anthropic/claude-script", srv.URL), nil, func(cfg *session.Config) {
 		cfg.Sleep = atOnce
 		cfg.Fallback = []string{"anthropic/claude-other"}
-		cfg.OpenModel = func(ref string) (llm.Model, error) { return modelOf(t, ref, srv.URL), nil }
+		cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return modelOf(t, ref, srv.URL), nil }
 	})
 	var out, errs bytes.Buffer
 	r, err := Run(t.Context(), a.Session, "do it", opts(JSON, &out, &errs))
@@ -348,7 +348,7 @@ func TestWaitsAreCountedDown(t *testing.T) {
 				return ctx.Err()
 			}
 			cfg.Fallback = []string{"scripted/other"}
-			cfg.OpenModel = func(string) (llm.Model, error) { return other, nil }
+			cfg.OpenModel = func(string, string) (llm.Model, error) { return other, nil }
 		})
 		if r, err := Run(t.Context(), a.Session, "do it", opts(format, &out, &errs)); err != nil || r.ExitCode != 0 {
 			t.Fatal(r, err)

@@ -242,7 +242,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	ids := 0
 	s, err := session.Open(ctx, session.Config{
 		Store: r.store, ID: id, Dir: r.dir, Frontend: "line", Version: "test", System: "be good", Model: r.model,
-		Models: session.Models{OpenModel: func(ref string) (llm.Model, error) {
+		Models: session.Models{OpenModel: func(ref, _ string) (llm.Model, error) {
 			m := llmtest.New()
 			m.InfoValue.Model = ref
 			return m, nil

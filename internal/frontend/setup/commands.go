@@ -5,7 +5,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -61,7 +63,10 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 	}
 	for _, c := range all {
 		isSkill := slices.ContainsFunc(known, func(s skills.Skill) bool { return s.Name == c.Name })
-		custom := slash.Custom{Skill: isSkill, Name: c.Name, Args: c.Hint, Doc: c.Description, Bad: c.Tools.Bad}
+		custom := slash.Custom{Skill: isSkill, Name: c.Name, Args: c.Hint, Doc: c.Description, Model: c.Model, Effort: c.Effort, Bad: c.Tools.Bad}
+		if c.Effort != "" && !slices.Contains(catalog.Efforts(), c.Effort) && custom.Bad == nil {
+			custom.Bad = fmt.Errorf("%s: the effort %.20q is not one of %s", c.File, c.Effort, strings.Join(catalog.Efforts(), ", "))
+		}
 		custom.Prompt = func(args string) string {
 			text, _ := c.Prompt(args)
 			return text

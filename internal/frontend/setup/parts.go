@@ -3,7 +3,6 @@ package setup
 import (
 	mathrand "math/rand/v2"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/tokenizer"
@@ -68,13 +67,10 @@ func (s *assembly) identity(conf *session.Config) {
 // models sets the models and how they are used.
 func (s *assembly) models(conf *session.Config) {
 	conf.Model, conf.System = s.work.model, s.told.system
-	var effort atomic.Value
-	effort.Store(s.chosen.conf.User.Effort)
 	conf.Models = session.Models{
-		SetEffort: func(e string) { effort.Store(e) },
-		OpenModel: func(ref string) (llm.Model, error) {
+		OpenModel: func(ref, effort string) (llm.Model, error) {
 			by := s.chosen.conf
-			by.User.Effort = effort.Load().(string)
+			by.User.Effort = effort
 			m, err := s.env.Resolve(ref, by)
 			if err != nil {
 				return nil, err

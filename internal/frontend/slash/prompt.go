@@ -39,12 +39,13 @@ func Cut(text string) (name, args string, ok bool) {
 	return name, args, commandName().MatchString(name)
 }
 
-// Run returns the command lines that run with the prompt.
-func (c Custom) Run(args string) []string {
-	if c.Lines == nil {
-		return nil
+// Sends returns the prompt that the command stands for.
+func (c Custom) Sends(args string) session.Prompt {
+	p := session.Prompt{Text: c.Prompt(args), Narrowed: c.Narrowed, Model: c.Model, Effort: c.Effort}
+	if c.Lines != nil {
+		p.Lines = c.Lines(args)
 	}
-	return c.Lines(args)
+	return p
 }
 
 // Called returns the custom command that a text calls, and its arguments.
@@ -105,7 +106,8 @@ func Expand(ctx context.Context, s *session.Session, custom []Custom, p session.
 	case c.Bad != nil:
 		return p, fault.NewConfiguration("", "%v", c.Bad)
 	case c.Fetch == nil:
-		p.Text, p.Lines, p.Narrowed = c.Prompt(args), c.Run(args), c.Narrowed
+		sent := c.Sends(args)
+		p.Text, p.Lines, p.Narrowed, p.Model, p.Effort = sent.Text, sent.Lines, sent.Narrowed, sent.Model, sent.Effort
 		return p, nil
 	}
 	text, images, err := c.Fetch(ctx, args)

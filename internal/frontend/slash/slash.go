@@ -118,10 +118,11 @@ type Custom struct {
 	Prompt func(args string) string
 	// Lines, if set, returns the command lines that run with the prompt.
 	Lines func(args string) []string
-	// Narrowed, if set, limits the tools of the turn. Bad is why the command must not
-	// be used.
-	Narrowed *event.Narrowed
-	Bad      error
+	// Narrowed, if set, limits the tools of the turn; Model and Effort, if set, are those of
+	// the turn. Bad is why the command must not be used.
+	Narrowed      *event.Narrowed
+	Model, Effort string
+	Bad           error
 	// Fetch, if set, is used instead of Prompt: an MCP server has the text.
 	Fetch func(ctx context.Context, args string) (string, []llm.Media, error)
 }

@@ -44,7 +44,7 @@ func newRig(t *testing.T, m llm.Model) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	cfg := sessiontest.Config(t, t.TempDir(), m, nil)
-	cfg.Person, cfg.OpenModel = true, func(string) (llm.Model, error) { return nil, errors.New("no model here") }
+	cfg.Person, cfg.OpenModel = true, func(string, string) (llm.Model, error) { return nil, errors.New("no model here") }
 	r.session, r.dir = sessiontest.Open(t, cfg), cfg.Dir
 	state := t.TempDir()
 	r.devices = must.Get(OpenDevices(state, r.clock))(t)

@@ -33,9 +33,9 @@ type front struct {
 
 // Notes of several kinds.
 const (
-	inConversation = "a command and a skill work in the conversation: /model, --effort"
-	narrowTools    = "use allowed-tools"
-	shared         = "pawl's memory is one for the folder: pawl memory"
+	whenCalled  = "for the turn that you begin with it; when the model reads the skill, its own turn goes on"
+	narrowTools = "use allowed-tools"
+	shared      = "pawl's memory is one for the folder: pawl memory"
 )
 
 // fronts are the keys of each kind of file. TestNoGuardIsDropped has a value for
@@ -47,8 +47,8 @@ var fronts = func() map[Front]map[string]front {
 		"user-invocable":           {use: Used, guard: true},
 		"argument-hint":            {use: Used},
 		"arguments":                {use: Unused, note: "write $1, $2 in the text"},
-		"model":                    {use: Unused, note: inConversation},
-		"effort":                   {use: Unused, note: inConversation},
+		"model":                    {use: Used},
+		"effort":                   {use: Used},
 		"context":                  {use: Unused, note: "a command works in the conversation: make it a skill"},
 		"agent":                    {use: Unused, note: "it is used with context: fork, in a skill"},
 		"paths":                    {use: Unused, note: "pawl offers it for all files"},
@@ -64,6 +64,7 @@ var fronts = func() map[Front]map[string]front {
 	}
 	skill := maps.Clone(prompts)
 	skill["context"] = front{use: Used}
+	skill["model"], skill["effort"] = front{use: Differently, note: whenCalled}, front{use: Differently, note: whenCalled}
 	return map[Front]map[string]front{
 		Command: prompts,
 		Skill:   skill,
@@ -80,7 +81,7 @@ var fronts = func() map[Front]map[string]front {
 			"background":       {use: Used},
 			"mcpservers":       {use: Differently, note: "an agent has the servers of the session; one that only the file describes is not started"},
 			"memory":           {use: Unused, note: shared},
-			"effort":           {use: Unused, note: "an agent has the session's: --effort"},
+			"effort":           {use: Used},
 			"temperature":      {use: Unused, note: noSuch},
 			"initialprompt":    {use: Unused, note: "an agent gets its prompt from who starts it"},
 			"isolation":        {use: Unused, note: "it works in this folder, and its changes can be undone: pawl --worktree starts a session in a copy", guard: true},
@@ -128,7 +129,7 @@ func (f Front) Read(fields frontmatter.Fields) (out []Finding, err error) {
 func (f Front) beside(name string, k front, fields frontmatter.Fields) front {
 	forks := f == Skill && Forks(fields)
 	switch {
-	case name == "model" && strings.EqualFold(fields.Text("model"), "inherit"), forks && (name == "model" || name == "agent"):
+	case name == "model" && ModelOf(fields) == "", forks && (name == "model" || name == "effort" || name == "agent"):
 		return front{use: Used}
 	case f == Skill && name == "context" && !forks:
 		return front{use: Unused, note: "pawl knows fork"}
@@ -141,6 +142,14 @@ func (f Front) article() string {
 		return "an " + string(f)
 	}
 	return "a " + string(f)
+}
+
+// ModelOf returns the model that a file asks for; "" for the session's.
+func ModelOf(fields frontmatter.Fields) string {
+	if m := fields.Text("model"); !strings.EqualFold(m, "inherit") && !strings.EqualFold(m, "default") {
+		return m
+	}
+	return ""
 }
 
 // Forks reports whether a skill runs in an agent.

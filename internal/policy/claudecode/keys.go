@@ -29,46 +29,54 @@ type key struct {
 
 // Why pawl has no use for a key.
 const (
-	inConfig   = "set it in your own configuration: pawl config"
-	inScreen   = "pawl has a screen of its own: pawl config, /theme"
-	asked      = "pawl asks you instead, or pawl trust"
-	noSuch     = "pawl has nothing of this kind"
-	inManaged  = "Claude Code reads it only in managed settings"
-	ownLogin   = "pawl login, or the provider's variables"
-	noProgram  = "pawl runs no program of this kind"
-	styleAdded = "pawl's own instructions stay, and the style is added to them"
-	installed  = "false turns a plugin off; true uses it if you installed it: pawl plugin add"
-	notGranted = "a project cannot permit: allow it with --allow, /permissions or your own configuration"
+	inConfig    = "set it in your own configuration: pawl config"
+	inScreen    = "pawl has a screen of its own: pawl config, /theme"
+	asked       = "pawl asks you instead, or pawl trust"
+	noSuch      = "pawl has nothing of this kind"
+	inManaged   = "Claude Code reads it only in managed settings"
+	ownLogin    = "pawl login, or the provider's variables"
+	noProgram   = "pawl runs no program of this kind"
+	ofProgram   = "Claude Code reads it only from the program that starts it"
+	asksOutside = "pawl asks before each of these, and the mode that asks nothing cannot be chosen"
+	styleAdded  = "pawl's own instructions stay, and the style is added to them"
+	installed   = "false turns a plugin off; true uses it if you installed it: pawl plugin add"
+	notGranted  = "a project cannot permit: allow it with --allow, /permissions or your own configuration"
 )
 
 // keys are the keys that Claude Code has. A row is added for each new one: the test
 // TestNoGuardIsDropped has a value for each that keeps or names something.
 var keys = func() map[string]key {
 	out := map[string]key{
-		"permissions":                              {inside: true},
-		"permissions.deny":                         {use: Used, read: rules(permission.Denies)},
-		"permissions.ask":                          {use: Used, read: rules(permission.Asks)},
-		"permissions.allow":                        {use: Unused, note: notGranted, agreed: allows, read: permits},
-		"permissions.additionalDirectories":        {use: Unused, note: "a project cannot permit: --add-dir", agreed: dirs, read: permits},
-		"permissions.defaultMode":                  {use: Used, agreed: ownMode, read: defaultMode},
-		"permissions.disableBypassPermissionsMode": {use: Used, read: refuses(permission.Yolo)},
-		"permissions.disableAutoMode":              {use: Used, read: refuses(permission.Auto)},
-		"disableAutoMode":                          {use: Used, read: refuses(permission.Auto)},
+		"permissions":                                      {inside: true},
+		"permissions.deny":                                 {use: Used, read: rules(permission.Denies)},
+		"permissions.ask":                                  {use: Used, read: rules(permission.Asks)},
+		"permissions.allow":                                {use: Unused, note: notGranted, agreed: allows, read: permits},
+		"permissions.additionalDirectories":                {use: Unused, note: "a project cannot permit: --add-dir", agreed: dirs, read: permits},
+		"permissions.defaultMode":                          {use: Used, agreed: ownMode, read: defaultMode},
+		"permissions.disableBypassPermissionsMode":         {use: Used, read: refuses(permission.Yolo)},
+		"permissions.disableAutoMode":                      {use: Used, read: refuses(permission.Auto)},
+		"permissions.blockReadsOutsideWorkingDirectories":  {use: Differently, note: asksOutside, read: refuses(permission.Yolo)},
+		"permissions.blockWritesOutsideWorkingDirectories": {use: Differently, note: asksOutside, read: refuses(permission.Yolo)},
+		"permissions.denyInsteadOfPrompting":               {use: Unused, note: "pawl asks you; with -p, where nobody is there, it denies", read: named},
+		"disableAutoMode":                                  {use: Used, read: refuses(permission.Auto)},
 
-		"hooks":                      {use: Differently, note: "its hooks run if you trust the folder: pawl hooks list", agreed: ownHooks, guards: true, read: hooks},
-		"disableAllHooks":            {use: Unused, note: "hooks that you trust run"},
-		"disabledMcpjsonServers":     {use: Used, read: servers},
-		"deniedMcpServers":           {use: Used, read: deniedServers},
-		"allowedMcpServers":          {use: Unused, note: "any server that you trust is used", read: named},
-		"disableSkillShellExecution": {use: Differently, note: "pawl runs nothing of a skill by itself: the model asks for each command"},
-		"allowedHttpHookUrls":        {use: Differently, note: "pawl runs no hook over HTTP"},
-		"httpHookAllowedEnvVars":     {use: Differently, note: "pawl runs no hook over HTTP"},
-		"availableModels":            {use: Unused, note: "you choose the model", read: named},
-		"enforceAvailableModels":     {use: Unused, note: "you choose the model", read: named},
-		"skillOverrides":             {use: Unused, note: "pawl offers every skill that it finds: deny skill(NAME) instead", read: named},
-		"agent":                      {use: Unused, note: "its tools are not limited: use --permission-mode and --deny", read: named},
-		"claudeMdExcludes":           {use: Unused, note: "pawl rules lists what is read"},
-		"autoMode":                   {use: Unused, note: "pawl's mode auto asks no model: use permissions.deny", read: named},
+		"hooks":                       {use: Differently, note: "its hooks run if you trust the folder: pawl hooks list", agreed: ownHooks, guards: true, read: hooks},
+		"disableAllHooks":             {use: Unused, note: "hooks that you trust run"},
+		"disabledMcpjsonServers":      {use: Used, read: servers},
+		"deniedMcpServers":            {use: Used, read: deniedServers},
+		"allowedMcpServers":           {use: Unused, note: "any server that you trust is used", read: named},
+		"disableSkillShellExecution":  {use: Differently, note: "pawl runs nothing of a skill by itself: the model asks for each command"},
+		"allowedHttpHookUrls":         {use: Differently, note: "pawl runs no hook over HTTP"},
+		"httpHookAllowedEnvVars":      {use: Differently, note: "pawl runs no hook over HTTP"},
+		"availableModels":             {use: Unused, note: "you choose the model", read: named},
+		"enforceAvailableModels":      {use: Unused, note: "you choose the model", read: named},
+		"deniedModels":                {use: Unused, note: "you choose the model", read: named},
+		"maxEffortLevel":              {use: Unused, note: "you choose the effort: --effort", read: named},
+		"disableCommandPluginSources": {use: Differently, note: "pawl runs no command to get a plugin"},
+		"skillOverrides":              {use: Unused, note: "pawl offers every skill that it finds: deny skill(NAME) instead", read: named},
+		"agent":                       {use: Unused, note: "its tools are not limited: use --permission-mode and --deny", read: named},
+		"claudeMdExcludes":            {use: Unused, note: "pawl rules lists what is read"},
+		"autoMode":                    {use: Unused, note: "pawl's mode auto asks no model: use permissions.deny", read: named},
 
 		"model":          {use: Unused, note: inConfig, agreed: ownModel},
 		"outputStyle":    {use: Differently, note: styleAdded, agreed: style, read: style},
@@ -100,16 +108,17 @@ var keys = func() map[string]key {
 	for note, names := range map[string]string{
 		"pawl asks about each host":    "sandbox.network.allowUnixSockets sandbox.network.allowAllUnixSockets sandbox.network.allowLocalBinding sandbox.network.allowMachLookup sandbox.network.httpProxyPort sandbox.network.socksProxyPort sandbox.network.tlsTerminate",
 		"pawl has its own sandbox":     "sandbox.ignoreViolations sandbox.excludedCommands sandbox.enableWeakerNetworkIsolation sandbox.enableWeakerNestedSandbox sandbox.ripgrep sandbox.bwrapPath sandbox.socatPath sandbox.enabledPlatforms sandbox.allowAppleEvents",
-		inManaged:                      "sandbox.network.allowManagedDomainsOnly allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly allowedChannelPlugins strictKnownMarketplaces blockedMarketplaces pluginSuggestionMarketplaces strictPluginOnlyCustomization pluginTrustMessage parentSettingsBehavior channelsEnabled forceRemoteSettingsRefresh wslInheritsWindowsSettings disableAgentView managedMcpServers allowAllClaudeAiMcps claudeMd policyHelper disableSideloadFlags sshConfigs sshHostAllowlist browserExternalPageTools disableBrowserExternalNavigation disableMobileSimulatorTools requireCoworkFullVmSandbox requiredMinimumVersion requiredMaximumVersion processWrapper",
-		inConfig:                       "modelOverrides effortLevel alwaysThinkingEnabled fallbackModel advisorModel cleanupPeriodDays autoCompactEnabled autoMemoryEnabled autoMemoryDirectory fileCheckpointingEnabled teammateDefaultModel",
-		inScreen:                       "subagentStatusLine theme tui viewMode editorMode vimInsertModeRemaps spinnerVerbs spinnerTipsEnabled spinnerTipsOverride terminalProgressBarEnabled showTurnDuration showThinkingSummaries prefersReducedMotion syntaxHighlightingDisabled verbose wheelScrollAccelerationEnabled autoScrollEnabled axScreenReader footerLinksRegexes prUrlTemplate emojiCompletionEnabled diffTool externalEditorContext showClearContextOnPlanAccept companyAnnouncements language preferredNotifChannel awaySummaryEnabled",
-		asked:                          "enableAllProjectMcpServers enabledMcpjsonServers skipDangerousModePermissionPrompt askUserQuestionTimeout useAutoModeDuringPlan permissionExplainerEnabled",
-		noProgram:                      "fileSuggestion otelHeadersHelper",
+		inManaged:                      "sandbox.network.allowManagedDomainsOnly allowManagedHooksOnly allowManagedPermissionRulesOnly allowManagedMcpServersOnly allowedChannelPlugins strictKnownMarketplaces blockedMarketplaces pluginSuggestionMarketplaces strictPluginOnlyCustomization pluginTrustMessage parentSettingsBehavior channelsEnabled forceRemoteSettingsRefresh wslInheritsWindowsSettings disableAgentView managedMcpServers allowAllClaudeAiMcps claudeMd policyHelper disableSideloadFlags sshConfigs sshHostAllowlist browserExternalPageTools disableBrowserExternalNavigation disableMobileSimulatorTools requireCoworkFullVmSandbox requiredMinimumVersion requiredMaximumVersion processWrapper allowedProviders allowedMarketplaces appendPlugins prependPlugins allowNestedModelAccessUnderForceLogin attributionProjectPolicy allowClaudeInChromeWithManagedMcp gatewayInternalNetworks managedSourcesBehavior",
+		inConfig:                       "modelOverrides effortLevel alwaysThinkingEnabled fallbackModel advisorModel cleanupPeriodDays autoCompactEnabled autoMemoryEnabled autoMemoryDirectory fileCheckpointingEnabled teammateDefaultModel autoCompactWindow autoDreamEnabled bashOutputMaxChars idleCompaction modelPicker modelPricing modelSettings precomputeCompactionEnabled promptCacheTtl subagentPromptCacheTtl switchModelsOnFlag taskOutputMaxChars ultracode",
+		ofProgram:                      "permissions.blockReadsExemptPaths permissions.workingDirectoriesAsGiven permissions.workingDirectoriesExclude",
+		inScreen:                       "subagentStatusLine theme tui viewMode editorMode vimInsertModeRemaps spinnerVerbs spinnerTipsEnabled spinnerTipsOverride terminalProgressBarEnabled showTurnDuration showThinkingSummaries prefersReducedMotion syntaxHighlightingDisabled verbose wheelScrollAccelerationEnabled autoScrollEnabled axScreenReader footerLinksRegexes prUrlTemplate emojiCompletionEnabled diffTool externalEditorContext showClearContextOnPlanAccept companyAnnouncements language preferredNotifChannel awaySummaryEnabled bashEditDiffEnabled defaultView dialogExpiry keybindingFlavor maxProseWidth promptSuggestionEnabled showMessageTimestamps spellcheck terminalTitleFromRename timeFormat timeZone todoFeatureEnabled",
+		asked:                          "enableAllProjectMcpServers enabledMcpjsonServers skipDangerousModePermissionPrompt askUserQuestionTimeout useAutoModeDuringPlan permissionExplainerEnabled skipAutoPermissionPrompt",
+		noProgram:                      "fileSuggestion otelHeadersHelper proxyAuthHelper sshHostCommands",
 		ownLogin:                       "apiKeyHelper awsCredentialExport awsAuthRefresh gcpAuthRefresh forceLoginMethod forceLoginOrgUUID forceLoginGatewayUrl",
-		"pawl plugin installs plugins": "extraKnownMarketplaces skippedMarketplaces skippedPlugins pluginConfigs",
+		"pawl plugin installs plugins": "extraKnownMarketplaces additionalMarketplaces skippedMarketplaces skippedPlugins pluginConfigs",
 		"write it into AGENTS.md":      "attribution includeCoAuthoredBy includeGitInstructions",
 		"":                             "$schema",
-		noSuch:                         "autoUpdatesChannel minimumVersion plansDirectory respectGitignore fastMode fastModePerSessionOptIn feedbackSurveyRate skipWebFetchPreflight teammateMode worktree defaultShell disableDeepLinkRegistration voiceEnabled voice skillListingMaxDescChars skillListingBudgetFraction respondToBashCommands disableBundledSkills agentPushNotifEnabled disableArtifact enableArtifact disableClaudeAiConnectors disableRemoteControl disableWorkflows inputNeededNotifEnabled remoteControlAtStartup workflowKeywordTriggerEnabled workflowSizeGuideline autoConnectIde autoInstallIdeExtension",
+		noSuch:                         "autoUpdatesChannel minimumVersion plansDirectory respectGitignore fastMode fastModePerSessionOptIn feedbackSurveyRate skipWebFetchPreflight teammateMode worktree defaultShell disableDeepLinkRegistration voiceEnabled voice skillListingMaxDescChars skillListingBudgetFraction respondToBashCommands disableBundledSkills agentPushNotifEnabled disableArtifact enableArtifact disableClaudeAiConnectors disableRemoteControl disableWorkflows inputNeededNotifEnabled remoteControlAtStartup workflowKeywordTriggerEnabled workflowSizeGuideline autoConnectIde autoInstallIdeExtension attributionProject autoContinueAtUsageLimit autoUploadSessions availableModelsMatch crossSessionInbound daemonColdStart desktopMcpServersListScope desktopSessionCleanupPeriodDays disableReplyCheck disableWindowsBashCommandSplit downloadsMirrorUrl enableWorkflows feedbackDrafts isolatePeerMachines remote sandbox.credentials.awsPairs sandbox.credentials.sigv4 syncClaudeAiPlugins syncClaudeAiSkills",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			out[name] = key{use: Unused, note: note}

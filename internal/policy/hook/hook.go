@@ -64,6 +64,7 @@ type Ran struct {
 	Out    []byte // standard output
 	Err    []byte // standard error
 	Cut    bool   // Out was longer than what is kept
+	Closed bool   // as in its Rule
 	Took   time.Duration
 }
 
@@ -128,7 +129,7 @@ func Read(e Event, r Ran) Answer {
 // broken returns the answer for a hook that failed.
 func broken(e Event, r Ran, why string) Answer {
 	a := Answer{Verdict: permission.Allow, Broken: "the hook " + r.Command + ": " + why}
-	if e.FailsClosed() {
+	if e.FailsClosed() || r.Closed && e.blocks() {
 		a.Verdict, a.Reason = permission.Deny, a.Broken
 	}
 	return a

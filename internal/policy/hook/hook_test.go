@@ -113,3 +113,25 @@ func TestMatches(t *testing.T) {
 		t.Error("after a tool a matcher that cannot be read is for none")
 	}
 }
+
+// SPEC 16.17, 17.3: with args a hook is a program and its words, and one that must not fail
+// blocks where it fails.
+func TestKeysOfAHook(t *testing.T) {
+	rules, err := Rules("x", []byte(`{"Stop": [{"hooks": [
+		{"command": "${CLAUDE_PLUGIN_ROOT}/a b.sh", "args": ["it's", "$HOME", "plain", ""], "onFailure": "block"},
+		{"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": 1}, "onFailure": "block"}]}]}`))
+	if err != nil || len(rules) != 2 {
+		t.Fatal(rules, err)
+	}
+	if want := `''"${CLAUDE_PLUGIN_ROOT}"'/a b.sh' 'it'\''s' '$HOME' plain ''`; rules[0].Command != want || !rules[0].Closed {
+		t.Errorf("%+v", rules[0])
+	}
+	if rules[1].InactiveBecause == "" {
+		t.Errorf("%+v", rules[1])
+	}
+	for closed, want := range map[bool]permission.Verdict{true: permission.Deny, false: permission.Allow} {
+		if got := Read(Stop, Ran{Failed: "not found", Closed: closed}).Verdict; got != want {
+			t.Errorf("closed %v: %v", closed, got)
+		}
+	}
+}

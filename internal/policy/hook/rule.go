@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
@@ -28,6 +29,8 @@ type Rule struct {
 	Free bool
 	// Apart: it has "cwd": "apart", so it starts away from the workspace.
 	Apart bool
+	// Closed: if it fails, it blocks what it was asked about.
+	Closed bool
 	// Root is the folder of the plugin that brings it, "" for none.
 	Root string
 	// Name distinguishes it from the others of its file: its event and its
@@ -50,7 +53,7 @@ var Events = []Event{
 // the event can block something there.
 var elsewhere = map[Event]bool{
 	"PostToolBatch": true, "UserPromptExpansion": true, "PreModelSwitch": true, "TeammateIdle": true, "TaskCreated": true, "TaskCompleted": true,
-	"Elicitation": true, "ElicitationResult": true, "ConfigChange": true, "WorktreeCreate": true,
+	"PreSkillShellCommand": true, "Elicitation": true, "ElicitationResult": true, "ConfigChange": true, "WorktreeCreate": true,
 	"StopFailure": false, "PostCompact": false, "PostModelSwitch": false, "PermissionDenied": false,
 	"Setup": false, "WorktreeRemove": false, "InstructionsLoaded": false, "CwdChanged": false, "FileChanged": false, "DirectoryAdded": false, "MessageDisplay": false,
 }
@@ -96,8 +99,8 @@ func (e Event) timeout() time.Duration {
 var (
 	matcherKeys = unknown.Keys{Guards: []string{"matcher", "hooks"}, Others: []string{"description"}}
 	hookKeys    = unknown.Keys{
-		Guards: []string{"type", "command", "prompt", "timeout", "sandbox", "cwd", "async", "if"},
-		Others: []string{"url", "headers", "allowedEnvVars", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name"},
+		Guards: []string{"type", "command", "prompt", "timeout", "sandbox", "cwd", "async", "if", "args", "onFailure"},
+		Others: []string{"url", "headers", "allowedEnvVars", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name", "server", "tool", "input", "continueOnBlock"},
 	}
 )
 
@@ -115,15 +118,34 @@ func (e Event) known() error {
 
 // entry is a hook in its configuration.
 type entry struct {
-	Type    string  `json:"type"`
-	Command string  `json:"command"`
-	Prompt  string  `json:"prompt"`
-	URL     string  `json:"url"`
-	Timeout float64 `json:"timeout"` // seconds
-	Sandbox string  `json:"sandbox"`
-	Cwd     string  `json:"cwd"`
-	Async   bool    `json:"async"`
-	If      string  `json:"if"`
+	Type      string   `json:"type"`
+	Command   string   `json:"command"`
+	Args      []string `json:"args"` // the command is then a program, and no shell reads them
+	OnFailure string   `json:"onFailure"`
+	Prompt    string   `json:"prompt"`
+	URL       string   `json:"url"`
+	Timeout   float64  `json:"timeout"` // seconds
+	Sandbox   string   `json:"sandbox"`
+	Cwd       string   `json:"cwd"`
+	Async     bool     `json:"async"`
+	If        string   `json:"if"`
+}
+
+// line returns the command line: with args, each word of it is quoted but for the folders
+// that it may name.
+func (e entry) line() string {
+	if e.Args == nil {
+		return e.Command
+	}
+	var words []string
+	for _, w := range append([]string{e.Command}, e.Args...) {
+		w = shellsyntax.Quote(w)
+		for _, folder := range []string{"${CLAUDE_PLUGIN_ROOT}", "${CLAUDE_PROJECT_DIR}"} {
+			w = strings.ReplaceAll(w, folder, `'"`+folder+`"'`)
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
 }
 
 // Rules reads the value of "hooks" of a settings file: for each event a list of
@@ -180,7 +202,7 @@ func (r *Rule) read(raw json.RawMessage) error {
 	if err := hookKeys.Every("the hook "+r.Name, maps.Keys(keys)); err != nil {
 		return err
 	}
-	r.Command, r.Free, r.Apart, r.Async = e.Command, e.Sandbox == "off", e.Cwd == "apart", e.Async
+	r.Command, r.Free, r.Apart, r.Async, r.Closed = e.line(), e.Sandbox == "off", e.Cwd == "apart", e.Async, e.OnFailure == "block"
 	r.Timeout = r.Event.timeout()
 	if e.Type == "prompt" {
 		r.Timeout = judging

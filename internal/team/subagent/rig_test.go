@@ -75,7 +75,7 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 	kinds := append([]agents.Kind{{Name: "narrow", Description: "d", Prompt: "Be narrow.", Tools: []string{"Read", "Bash(git:*)", "Teleport"}, Model: "nobody/knows", USD: 0.5}}, agents.Builtin()...)
 	r.cfg = sessiontest.Config(t, dir, r.model, nil)
 	r.cfg.System, r.cfg.Agents, r.cfg.Journal, r.cfg.Mask = "be good", 1, changes.Share(j), secrets.New("hunter2hunter2")
-	r.cfg.OpenModel = func(ref string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }
+	r.cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }
 	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds)}
 	r.cfg.NewID = func() string { return fmt.Sprint("q", r.ids.Add(1)) }
 	for _, c := range change {

@@ -101,7 +101,7 @@ func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, m
 	}
 	a := tool.Agent{
 		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k),
-		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), USD: k.USD, Steps: k.Steps,
+		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), Effort: k.Effort, USD: k.USD, Steps: k.Steps,
 	}
 	if in.Background = in.Background || k.Background; in.Background {
 		a.Report = func(r tool.AgentRun) string {
