@@ -423,7 +423,7 @@ func (t *conversation) failed(err error) {
 // handle passes an event on to the program. Events from before this process only describe the session's
 // configuration.
 func (t *conversation) handle(e event.Event) {
-	if e.Seq > 0 && e.Seq <= t.w.began {
+	if e.Seq > 0 && (e.Seq <= t.w.began || !t.running && closes(e.Body)) {
 		t.w.configured(e.Body)
 		return
 	}
@@ -431,7 +431,7 @@ func (t *conversation) handle(e event.Event) {
 	case event.Prompted:
 		if b.Source == event.Person {
 			if t.Replay {
-				t.w.replayed(b)
+				t.w.replayed(e, b)
 			}
 			t.submitted = max(t.submitted-1, 0)
 			t.takeForm()
@@ -471,6 +471,16 @@ func (t *conversation) handle(e event.Event) {
 		t.refusals = nil
 		t.next()
 	}
+}
+
+// closes reports whether an event ends something. Where no turn of this process runs, it
+// closes what an earlier one left open: no prompt waits for its result.
+func closes(b event.Body) bool {
+	switch b.(type) {
+	case event.CallDone, event.Ended:
+		return true
+	}
+	return false
 }
 
 // takeForm takes the form of a prompt that begins a turn. One that joins a turn has the

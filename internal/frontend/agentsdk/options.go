@@ -57,6 +57,8 @@ var Table = map[string]Row{
 	"permissionPrompts":        {Use: Used, Flags: "permission-prompts"},
 	"persistSession":           {Use: Used, Flags: "no-session-persistence"},
 	"resume":                   {Use: Used, Flags: "resume"},
+	"resumeDropsTurn":          {Use: Used, Flags: "resume-drops-turn"},
+	"resumeSessionAt":          {Use: Used, Note: "always in a copy with an id of its own", Flags: "resume-session-at"},
 	"sandbox":                  {Use: Used, Note: "as settings.sandbox", Flags: "settings"},
 	"sessionId":                {Use: Used, Flags: "session-id"},
 	"settings":                 {Use: Used, Note: "what it forbids; each other key is named", Flags: "settings await-initialize", Keys: "settings"},
@@ -91,8 +93,6 @@ var Table = map[string]Row{
 	"agent":             {Use: Refused, Note: "the main conversation has no kind: write its text into systemPrompt, its limits into tools and disallowedTools", Flags: "agent"},
 	"plugins":           {Use: Refused, Note: "pawl plugin add FOLDER installs a plugin that is a git repository", Flags: "plugin-dir plugin-dir-no-mcp", Keys: "plugins"},
 	"projectConfigRoot": {Use: Refused, Note: "pawl reads the configuration of the folder that it works in", Flags: "project-config-root"},
-	"resumeDropsTurn":   {Use: Refused, Note: "resume continues after the last turn; a person cuts turns off with /rewind", Flags: "resume-drops-turn"},
-	"resumeSessionAt":   {Use: Refused, Note: "resume continues after the last turn; a person cuts turns off with /rewind", Flags: "resume-session-at"},
 	"sessionStore":      {Use: Refused, Note: "pawl stores sessions by itself: pawl sessions export", Flags: "session-mirror"},
 	"toolAliases":       {Use: Refused, Note: "a tool has its own name", Keys: "toolAliases"},
 }

@@ -2,7 +2,6 @@ package agentsdk
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -95,12 +94,16 @@ func (w *writer) stamped(o object) {
 	w.line(o)
 }
 
+// said writes a message of the conversation.
+func (w *writer) said(e event.Event, part int, o object) {
+	o["session_id"], o["uuid"] = w.session, messageID(e, part)
+	w.line(o)
+}
+
 // uuid returns the next identifier. The same lines always get the same identifiers.
 func (w *writer) uuid() string {
 	w.lines++
-	b := sha256.Sum256(fmt.Append(nil, w.session, w.began, w.lines))
-	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80 // version 8: custom
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+	return uuidOf(w.session, w.began, w.lines)
 }
 
 // opened sets the session's id.
@@ -178,12 +181,12 @@ func (w *writer) event(e event.Event) {
 	case event.Recalled:
 		w.init()
 		w.turn.text = b.Text
-		w.assistant(e.Seq, w.s.View().Info().Ref(), []object{{"type": "text", "text": b.Text}}, "end_turn", llm.Usage{Known: true})
+		w.assistant(e, 0, w.s.View().Info().Ref(), []object{{"type": "text", "text": b.Text}}, "end_turn", llm.Usage{Known: true})
 	case event.CallAsked:
 		w.calls[b.ID] = b
 	case event.CallDone:
 		delete(w.calls, b.ID)
-		w.done(b)
+		w.done(e, b)
 	case event.Blocked:
 		in := encode(object{"description": b.What})
 		if c, ok := w.calls[b.Call]; ok {
@@ -240,20 +243,18 @@ func (w *writer) replied(e event.Event, b event.Replied) {
 		t.text = text
 	}
 	w.whole(blocks, stops[b.Reply.Stop], u)
-	for _, one := range blocks { // each is a message with the id of the reply
-		w.assistant(e.Seq, cmp.Or(b.Reply.Model, info.Model), []object{one}, stops[b.Reply.Stop], u)
+	for i, one := range blocks { // each is a message with the id of the reply
+		w.assistant(e, i, cmp.Or(b.Reply.Model, info.Model), []object{one}, stops[b.Reply.Stop], u)
 	}
 	if blocks == nil {
-		w.assistant(e.Seq, cmp.Or(b.Reply.Model, info.Model), nil, stops[b.Reply.Stop], u)
+		w.assistant(e, 0, cmp.Or(b.Reply.Model, info.Model), nil, stops[b.Reply.Stop], u)
 	}
 }
 
 // replayed writes a prompt, as a program sees that it has begun.
-func (w *writer) replayed(b event.Prompted) {
+func (w *writer) replayed(e event.Event, b event.Prompted) {
 	o := object{"type": "user", "message": object{"role": "user", "content": b.Text}, "parent_tool_use_id": nil, "isReplay": true, "session_id": w.session}
-	if o["uuid"] = b.ID; b.ID == "" {
-		o["uuid"] = w.uuid()
-	}
+	o["uuid"] = cmp.Or(b.ID, messageID(e, 0))
 	w.line(o)
 }
 
@@ -261,7 +262,7 @@ func usageOf(u llm.Usage) object {
 	return object{"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite}
 }
 
-func (w *writer) assistant(seq int64, model string, blocks []object, stop string, u llm.Usage) {
+func (w *writer) assistant(e event.Event, part int, model string, blocks []object, stop string, u llm.Usage) {
 	if blocks == nil {
 		blocks = []object{}
 	}
@@ -269,14 +270,14 @@ func (w *writer) assistant(seq int64, model string, blocks []object, stop string
 	if stop != "" {
 		why = stop
 	}
-	w.stamped(object{"type": "assistant", "parent_tool_use_id": nil, "message": object{
-		"id": fmt.Sprintf("msg_%s_%d", w.session, seq), "type": "message", "role": "assistant", "model": model,
+	w.said(e, part, object{"type": "assistant", "parent_tool_use_id": nil, "message": object{
+		"id": fmt.Sprintf("msg_%s_%d", w.session, e.Seq), "type": "message", "role": "assistant", "model": model,
 		"content": blocks, "stop_reason": why, "stop_sequence": nil, "usage": usageOf(u),
 	}})
 }
 
 // done writes the result of a call.
-func (w *writer) done(b event.CallDone) {
+func (w *writer) done(e event.Event, b event.CallDone) {
 	var content any = b.Result.Text
 	if len(b.Result.Images) > 0 {
 		blocks := []object{{"type": "text", "text": b.Result.Text}}
@@ -289,7 +290,7 @@ func (w *writer) done(b event.CallDone) {
 	if b.Does == tool.Exec && b.Exit != nil {
 		whole = object{"stdout": b.Result.Text, "stderr": "", "interrupted": b.Outcome == event.Cancelled, "isImage": false}
 	}
-	w.stamped(object{"type": "user", "parent_tool_use_id": nil, "tool_use_result": whole, "message": object{"role": "user", "content": []object{
+	w.said(e, 0, object{"type": "user", "parent_tool_use_id": nil, "tool_use_result": whole, "message": object{"role": "user", "content": []object{
 		{"type": "tool_result", "tool_use_id": b.ID, "content": content, "is_error": b.Result.Error},
 	}}})
 }

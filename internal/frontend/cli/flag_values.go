@@ -68,6 +68,10 @@ func checkFlags(c *cobra.Command, _ []string) error {
 	switch {
 	case changed("fork-session") && !again:
 		return usageError("--fork-session needs --continue or --resume")
+	case changed("resume-session-at") && !again:
+		return usageError("--resume-session-at needs --continue or --resume")
+	case changed("resume-drops-turn") && !changed("resume-session-at"):
+		return usageError("--resume-drops-turn needs --resume-session-at")
 	case changed("session-id") && again && !changed("fork-session"):
 		return usageError("--session-id is the id of a new session; with --continue or --resume it needs --fork-session")
 	case (changed("max-rounds") || changed("tests-may-change")) && !changed("until"):

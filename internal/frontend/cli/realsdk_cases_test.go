@@ -17,7 +17,7 @@ import (
 )
 
 // notTold are messages of the real program that pawl does not send.
-var notTold = []string{"system/thinking_tokens", "system/notification", "system/commands_changed", "rate_limit_event"}
+var notTold = []string{"system/thinking_tokens", "system/notification", "system/commands_changed", "command_lifecycle", "rate_limit_event"}
 
 // withoutFields are fields of the real program that pawl's messages do not have: they are of
 // its own service, or optional in the SDK's types.

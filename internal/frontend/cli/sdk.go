@@ -76,6 +76,8 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
 	fs.StringArrayVar(&opt.Settings, "settings", nil, "")
 	fs.StringArrayVar(&opt.Settings, "managed-settings", nil, "")
+	fs.StringVar(&opt.ForkAfter, "resume-session-at", "", "")
+	fs.StringVar(&opt.Drops, "resume-drops-turn", "", "")
 	fs.BoolVar(&opt.StrictMCP, "strict-mcp-config", false, "")
 	fs.Func("tools", "", func(list string) error {
 		if list != "default" {
@@ -93,7 +95,7 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 		}
 		return err
 	})
-	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget"} {
+	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget", "resume-session-at", "resume-drops-turn"} {
 		_ = fs.MarkHidden(name)
 	}
 }

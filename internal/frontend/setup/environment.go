@@ -106,8 +106,11 @@ type Options struct {
 	Continue  bool
 	Resume    string
 	Fork      bool
-	ForkAt    int64  // the sequence number of the last event of the copy; 0: all events
-	SessionID string // of the new session
+	ForkAt    int64 // the sequence number of the last event of the copy; 0: all events
+	// ForkAfter is the identifier of the last message of the copy, for a program of the Agent
+	// SDK, and Drops, if set, the prompt whose turn alone may be left out.
+	ForkAfter, Drops string
+	SessionID        string // of the new session
 
 	SystemPrompt, AppendPrompt string
 	Plan                       string // a file

@@ -49,6 +49,9 @@ func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c
 	if w.id, err = sessionID(ctx, opt, c); err != nil {
 		return w, err
 	}
+	if opt.ForkAfter != "" && !opt.Fork {
+		o.warn("the conversation goes on in a copy, session " + w.id + ": the old one keeps all of its messages")
+	}
 	if w.model, err = o.model.open(); err != nil {
 		return w, err
 	}

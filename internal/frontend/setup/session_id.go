@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 )
 
 // This file finds the session that a command line means.
@@ -52,7 +53,7 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 	if row.Dir != "" && row.Dir != dir {
 		return "", Usage("session %s belongs to the folder %s; to continue it there: -C %s", row.ID, row.Dir, row.Dir)
 	}
-	if !opt.Fork {
+	if !opt.Fork && opt.ForkAfter == "" {
 		return row.ID, nil
 	}
 	id, err := newSession(ctx, st, opt)
@@ -62,6 +63,11 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 	at := row.Last
 	if opt.ForkAt > 0 {
 		at = opt.ForkAt
+	}
+	if opt.ForkAfter != "" {
+		if at, err = agentsdk.Through(st.Read(ctx, row.ID, 0), opt.ForkAfter, opt.Drops); err != nil {
+			return "", Usage("cannot continue session %s after a message: %w", row.ID, err)
+		}
 	}
 	return id, st.Fork(ctx, event.Origin{Session: row.ID, At: at}, id)
 }

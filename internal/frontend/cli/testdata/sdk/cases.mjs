@@ -77,6 +77,8 @@ const asks = (c) => ({ mcpServers: { asks: { command: process.execPath, args: [p
 // The second prompt calls the server, which has started by then.
 const asking = { turns: () => [done, { calls: [['mcp__asks__colour', {}]] }, done], prompts: () => [user('one'), user('two')], each: async (m, q, c) => { while (m.type === 'result' && c.n === 0) if ((await q.mcpServerStatus()).every((s) => s.status === 'connected')) c.n++; } };
 
+const turns = new Map(); // the prompt of the turn that is left out, by folder
+
 // case: {turns(dir), prompts(dir), options(c), each(m, q, c), files, then}
 const cases = {
   text: { turns: () => [done] },
@@ -141,6 +143,11 @@ const cases = {
   resume: { turns: () => [done], resumes: (id) => ({ resume: id }) },
   continue: { turns: () => [done], resumes: () => ({ continue: true }) },
   'resume into a fork': { turns: () => [done], resumes: (id) => ({ resume: id, forkSession: true }) },
+  'resume after a message': { turns: () => ['first', 'second', 'third'].map((text) => ({ text })), prompts: () => [user('one'), user('two')], each: async (m, q, c) => { if (m.type === 'assistant') c.at ??= m.uuid; }, resumes: (id, c) => ({ resume: id, resumeSessionAt: c.at, forkSession: true }), then: (c) => c.out({ told: ['first', 'second'].map((w) => JSON.stringify(c.seen[2].messages).includes(w)) }) },
+  'resume after a call': { turns: (d) => [bash('echo 1'), { text: 'second' }, { text: 'third' }], options: () => bypass, each: async (m, q, c) => { if (m.type === 'user') c.at ??= m.uuid; }, resumes: (id, c) => ({ resume: id, resumeSessionAt: c.at, forkSession: true }), then: (c) => c.out({ told: ['tool_result', 'second'].map((w) => JSON.stringify(c.seen[2].messages).includes(w)) }) },
+  'resume after no message': { turns: () => [done], resumes: (id) => ({ resume: id, resumeSessionAt: '3f0c6f3e-0000-4000-8000-000000000001', forkSession: true }), then: (c) => c.out({ asked: c.seen.length }), loose: 'pawl has no session then' },
+  'resume without a turn': { turns: () => ['first', 'second', 'third'].map((text) => ({ text })), prompts: (d) => { if (turns.has(d)) return [user('three')]; turns.set(d, crypto.randomUUID()); return [user('one'), user('two', { uuid: turns.get(d) })]; }, each: async (m, q, c) => { if (m.type === 'assistant') c.at ??= m.uuid; }, resumes: (id, c) => ({ resume: id, resumeSessionAt: c.at, resumeDropsTurn: turns.get(c.dir), forkSession: true }), then: (c) => c.out({ told: ['first', 'second'].map((w) => JSON.stringify(c.seen[2].messages).includes(w)) }) },
+  'resume without another turn': { turns: () => [{ text: 'first' }, done], prompts: () => [user('one'), user('two')], each: async (m, q, c) => { if (m.type === 'assistant') c.at ??= m.uuid; }, resumes: (id, c) => ({ resume: id, resumeSessionAt: c.at, resumeDropsTurn: crypto.randomUUID(), forkSession: true }), then: (c) => c.out({ asked: c.seen.length }), loose: 'pawl has no session then' },
   'an image': { turns: () => [done], prompts: () => [user([{ type: 'text', text: 'look' }, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==' } }])], then: (c) => c.out({ sent: JSON.stringify(c.seen[0].messages).includes('"type":"image"') }) },
   'a document of text': { turns: () => [done], prompts: () => [user([{ type: 'text', text: 'read' }, { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'the cat sat' } }])], then: (c) => c.out({ sent: JSON.stringify(c.seen[0].messages).includes('the cat sat') }) },
   'a command of the project': { files: { '.claude/commands/price.md': 'What does $1 cost?\n' }, turns: () => [done], prompts: () => [user('/price hat')] },
