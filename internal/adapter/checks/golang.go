@@ -53,6 +53,16 @@ func (c Check) Only(units []string) (command string, ok bool) {
 	return command, true
 }
 
+// Holds reports whether a file may belong to a unit of the check: it is in its folder or
+// below, or the unit's folder is not known.
+func (c Check) Holds(unit, file string) bool {
+	rest, ok := strings.CutPrefix(unit, c.module)
+	if dir := path.Join(c.Dir, "./"+rest); ok && dir != "." && !path.IsAbs(dir) {
+		return strings.HasPrefix(file, dir+"/")
+	}
+	return true
+}
+
 // Within returns the environment of a check that is stopped after a time: go test ends
 // the tests of a package earlier, and names those that still run.
 func (c Check) Within(limit time.Duration) []string {

@@ -16,9 +16,10 @@ type Checking struct {
 	Command string `json:"command"`
 	Part    bool   `json:"part,omitempty"`
 	Attempt int    `json:"attempt"`
-	// Before: it runs in a copy of the files as they were before the turn, and a
-	// Baseline follows.
+	// Before: it runs in a copy of the files as they were before the turn. Again: it repeats
+	// what failed. A Baseline follows either.
 	Before bool `json:"before,omitempty"`
+	Again  bool `json:"again,omitempty"`
 }
 
 // Checked is one of the project's checks that pawl ran by itself after a turn's
@@ -69,7 +70,8 @@ type Failure struct {
 }
 
 // Baseline is what a failing check showed in a copy of the files as they were
-// before the turn: what failed there in the same way is not the turn's doing.
+// before the turn: what failed there in the same way is not the turn's doing. Again: it
+// is what the check showed when it ran once more, on the same files.
 type Baseline struct {
 	Of string `json:"of"` // the command of the check
 	// Units are those that it ran; none: all of the check.
@@ -77,6 +79,7 @@ type Baseline struct {
 	Why    string        `json:"why,omitempty"` // why nothing is known
 	Failed []Failure     `json:"failed,omitempty"`
 	Took   time.Duration `json:"took"`
+	Again  bool          `json:"again,omitempty"`
 	// Stopped: it ran out of time, so nothing is known of what it does not name.
 	Stopped bool `json:"stopped,omitempty"`
 }

@@ -74,13 +74,15 @@ type Revoked struct {
 	Rule string `json:"rule"`
 }
 
-// Blocked is a call that was denied; the run's result lists these calls.
+// Blocked is a call that was denied; the run's result lists these calls. Ran: the call ran,
+// and only what the reason names was refused within it.
 type Blocked struct {
 	Call   string    `json:"call"`
 	Tool   string    `json:"tool"`
 	What   string    `json:"what"`
 	Reason string    `json:"reason"`
 	By     BlockedBy `json:"by"`
+	Ran    bool      `json:"ran,omitempty"`
 }
 
 // Narrowed records that a command or a skill leaves the running turn only the tools

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -29,6 +30,9 @@ type Stage struct {
 	Fold   *Fold // one of Log's
 	// QueueNote queues a note for the model's next request.
 	QueueNote func(event.Draft) bool
+
+	mu      sync.Mutex
+	waiting []event.FileChanged // by edits that others follow in the reply
 }
 
 // Fold holds the diagnostics that are recorded in the log. The zero value is ready.
@@ -53,16 +57,28 @@ const brokenShown = 10
 
 func (d *Stage) After(ctx context.Context, r *turn.Ran) error {
 	watch := d.Watch
-	if watch == nil && d.Syntax == nil || !r.Started {
+	if watch == nil && d.Syntax == nil {
 		return nil
 	}
-	files := d.changes(r.Files())
+	// The last of several edits reports what all of them broke: one may mend what another did.
+	d.mu.Lock()
+	all := append(d.waiting, r.Files()...)
+	d.waiting = nil
+	last := r.LastEdit()
+	if !last {
+		d.waiting = all
+	}
+	d.mu.Unlock()
+	if !last || !r.Started && len(all) == 0 {
+		return nil
+	}
+	files := d.changes(all)
 	var found []tool.Diagnostic
 	if watch != nil {
 		found = relevant(watch.Changed(ctx, files))
 	}
 	if text := strings.TrimPrefix(brokenText(found)+d.malformed(ctx, files, found), "\n"); text != "" {
-		if r.Result.Command == "" && r.Records == nil {
+		if r.Started && r.Result.Command == "" && r.Records == nil {
 			r.Note(text)
 		} else {
 			d.QueueNote(event.Draft{Body: event.Noted{Why: event.NotedLSP, Text: text}})

@@ -138,7 +138,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 	if len(unmet) == 0 {
 		return nil
 	}
-	return g.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: lacked(unmet), By: event.ByNobody}})
+	return g.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Blocked{Call: r.Call.ID, Tool: r.Tool.Spec.Name, What: r.Title(), Reason: lacked(unmet), By: event.ByNobody, Ran: true}})
 }
 
 // lackedShown is how many openings a report of one command names.
@@ -171,7 +171,7 @@ func lacked(all []permission.Opening) string {
 	if len(flags) > 0 {
 		end += "; a run with " + strings.Join(flags, " ") + " may do it"
 	}
-	return "it ran, but could not " + strings.Join(wanted, ", ") + more + ": nobody is there to allow it" + end
+	return "it could not " + strings.Join(wanted, ", ") + more + ": nobody is there to allow it" + end
 }
 
 // held returns the policy's decision about an access. A path that leads elsewhere than its

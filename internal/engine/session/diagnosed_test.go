@@ -256,6 +256,30 @@ func TestBrokenPackageComesWithTheResult(t *testing.T) {
 	}
 }
 
+// SPEC 12.2: what one edit of a reply breaks and the next one mends is not told; what they
+// leave broken is told once, with the one that ends last, also if it fails.
+func TestEditsOfOneReplyAreToldTogether(t *testing.T) {
+	w := func(name, text string) string { return args(j{"path": name, "content": "package a\n\n" + text}) }
+	m := llmtest.New(
+		llmtest.Use("write", w("a.go", "var X = y\n"), "write", w("b.go", "var y = 1\n")),
+		llmtest.Use("write", w("c.go", "var Z = z\n"), "write", w("d.go", "var u = 1\n")),
+		llmtest.Use("write", w("b/e.go", "var V = v\n"), "edit", args(j{"path": "b/e.go", "old": "nowhere", "new": "w"})),
+		llmtest.Say("done"),
+	)
+	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
+		c.Syntax = &syntax.Look{Root: c.Dir, Start: &processtest.Plain{}, Limit: time.Hour, TypeLimit: time.Hour}
+	})
+	r.put("go.mod", "module x\n")
+	es := r.run("go", nil)
+	dones := find[event.CallDone](es)
+	for i, want := range []string{"", "[go vet now finds c.go:3: undefined: z]", "[go vet now finds b/e.go:3: undefined: v]"} {
+		text := dones[2*i].Result.Text + dones[2*i+1].Result.Text
+		if n := strings.Count(text, "go vet"); n != min(len(want), 1) || !strings.Contains(text, want) {
+			t.Errorf("reply %d: %q", i, text)
+		}
+	}
+}
+
 // SPEC 12.2: a rename goes through the ordinary writes: it is recorded, judged by
 // the mode, needs nothing read, and is undone as one.
 func TestRenameIsAnOrdinaryWrite(t *testing.T) {

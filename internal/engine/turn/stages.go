@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -84,7 +85,8 @@ type Pending struct {
 	Given     *event.CallDone
 	GivenWith []event.Draft
 
-	fix       string // what was corrected, told to the model before the result
+	beside    *atomic.Int32 // the edits that stand side by side in the reply and have not ended
+	fix       string        // what was corrected, told to the model before the result
 	mu        sync.Mutex
 	notes     []string
 	changed   []event.FileChanged
@@ -98,6 +100,28 @@ type Records interface {
 	// Started is recorded just before it runs, Done once it is over or refused.
 	Started() []event.Draft
 	Done(Ran) []event.Draft
+}
+
+// LastEdit reports whether every edit has ended that stands beside this one in the reply.
+// Each call asks it once, when it has ended.
+func (p *Pending) LastEdit() bool { return p.beside == nil || p.beside.Add(-1) == 0 }
+
+// sideBySide counts the edits that follow each other, with nothing else between them.
+func sideBySide(step []*Pending) {
+	var count *atomic.Int32
+	for _, p := range step {
+		switch fp := p.Footprint; {
+		case p.Refused != nil || p.Given != nil:
+		case len(fp.Writes) == 0 || fp.Shell != "" || fp.RunsChild:
+			count = nil
+		default:
+			if count == nil {
+				count = new(atomic.Int32)
+			}
+			count.Add(1)
+			p.beside = count
+		}
+	}
 }
 
 // Corrected tells the model, before the result, how its call was read or what

@@ -97,6 +97,7 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 			t.Release()
 		}
 	}()
+	sideBySide(pending)
 	behindChild := false
 	for i, p := range pending {
 		results[i] = make(chan finishedCall, 1)

@@ -80,7 +80,7 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 
 func (k *check) Started() []event.Draft {
 	if k.Past != nil {
-		return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt, Before: true}}}
+		return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Past.Command, Part: k.Part, Attempt: k.Attempt, Before: k.Past.Dir != "", Again: k.Past.Dir == ""}}}
 	}
 	k.before = k.t.hashes()
 	return []event.Draft{{Body: event.Checking{Name: k.Name, Command: k.Command, Part: k.Part, Attempt: k.Attempt}}}
@@ -148,11 +148,14 @@ func (k *check) output() (whole string, exit int) {
 // baseline records what the check showed in the copy. Paths of the copy are read as
 // those of the workspace.
 func (k *check) baseline(r turn.Ran) {
-	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took, Stopped: k.ran.TimedOut || k.ran.Waited != nil}
+	k.past = event.Baseline{Of: k.Command, Units: k.Past.Units, Took: k.took, Again: k.Past.Dir == "", Stopped: k.ran.TimedOut || k.ran.Waited != nil}
 	if r.Started && k.t.Files != nil && k.Read != nil {
 		whole, exit := k.output()
 		if exit != 0 {
-			read := k.Read(strings.ReplaceAll(whole, k.Past.Dir, k.t.Files.Root()), exit)
+			if k.Past.Dir != "" {
+				whole = strings.ReplaceAll(whole, k.Past.Dir, k.t.Files.Root())
+			}
+			read := k.Read(whole, exit)
 			k.past.Failed, k.past.Why = read.Failed, read.Broken
 			for i := range k.past.Failed { // a test that still runs does not show its unit
 				if f := &k.past.Failed[i]; f.Unit == "" && len(k.Past.Units) == 1 {

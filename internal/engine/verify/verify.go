@@ -43,13 +43,14 @@ type Check struct {
 	// Read returns the relevant part of its output, if it failed; exit is -1 if it
 	// was stopped.
 	Read func(output string, exit int) Reading
-	// Past, if set: it runs in a copy of the files as they were before the turn.
+	// Past, if set: it runs to be compared with what failed.
 	Past *Past
 }
 
-// Past is how a check runs in a copy.
+// Past is how a check runs in a copy of the files as they were before the turn, or once
+// more on the present ones.
 type Past struct {
-	Dir     string   // takes the place of the workspace
+	Dir     string   // takes the place of the workspace; "" once more
 	Command string   // what runs instead of the check: at most the units that fail
 	Units   []string // those units; none: all
 	Reads   []string // what it may read outside the copy

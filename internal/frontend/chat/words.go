@@ -166,8 +166,11 @@ func checkTitle(command string) string { return "check: " + plain.Line(plain.Cut
 
 // checkingTitle returns the title of a check that begins.
 func checkingTitle(b event.Checking) string {
-	if b.Before {
+	switch {
+	case b.Before:
 		return checkTitle(b.Command) + " (the files as they were before)"
+	case b.Again:
+		return checkTitle(b.Command) + " (once more)"
 	}
 	return checkTitle(b.Command)
 }
@@ -177,8 +180,12 @@ func baselineWords(b event.Baseline) string {
 	switch n := len(b.Failed); {
 	case b.Why != "":
 		return plain.Line(plain.Cut(b.Why, 300))
+	case n == 0 && b.Again:
+		return "passed"
 	case n == 0:
 		return "passed before"
+	case b.Again:
+		return brief.Plural(n, "failure", "failures")
 	default:
 		return brief.Plural(n, "failure", "failures") + " before"
 	}

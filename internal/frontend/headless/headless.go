@@ -422,18 +422,22 @@ func (v *view) last(s *session.Session, r Result) error {
 		fmt.Fprintln(v.err, "pawl: "+r.NotRestorable)
 	}
 	var reasons []string
-	refused := map[string][]string{} // by the reason
+	refused := map[string][]string{} // by the reason, with what was refused
 	for _, d := range r.Denials {
 		what := strings.TrimSpace(plain.Cut(plain.Line(d.What), 80))
-		if refused[d.Reason] == nil {
-			reasons = append(reasons, d.Reason)
+		why := "not allowed: %s (" + d.Reason + ")"
+		if d.Ran {
+			why = "refused within %s: " + d.Reason
 		}
-		if !slices.Contains(refused[d.Reason], what) { // a call that is made again stands once
-			refused[d.Reason] = append(refused[d.Reason], what)
+		if refused[why] == nil {
+			reasons = append(reasons, why)
+		}
+		if !slices.Contains(refused[why], what) { // a call that is made again stands once
+			refused[why] = append(refused[why], what)
 		}
 	}
 	for _, why := range reasons {
-		v.line(plain.Line(fmt.Sprintf("not allowed: %s (%s)", strings.Join(refused[why], ", "), why)))
+		v.line(plain.Line(strings.Replace(why, "%s", strings.Join(refused[why], ", "), 1)))
 	}
 	if r.Error != nil {
 		text := "pawl: " + r.Outcome + ": " + r.Error.Message

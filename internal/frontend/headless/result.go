@@ -92,6 +92,8 @@ type Denial struct {
 	What   string `json:"what"`
 	Reason string `json:"reason"`
 	By     string `json:"by"`
+	// Ran: the call ran, and only what the reason names was refused within it.
+	Ran bool `json:"ran,omitempty"`
 }
 
 // Code is an exit code with its meaning.
@@ -219,7 +221,7 @@ func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 		r.Files = append(r.Files, f.Path)
 	}
 	for _, d := range proof.Denials {
-		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: string(d.By)})
+		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: string(d.By), Ran: d.Ran})
 	}
 	met := false
 	if o.Until != nil {

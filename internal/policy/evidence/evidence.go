@@ -205,6 +205,7 @@ func (f *Fold) changed() {
 		f.last = outcomes(f.explained()[n-1:])[0]
 	}
 	f.checks, f.why = nil, ""
+	f.past = slices.DeleteFunc(f.past, func(b event.Baseline) bool { return b.Again })
 	f.changes++
 }
 

@@ -19,11 +19,15 @@ type Failure struct {
 	Compared  bool `json:"compared,omitempty"`
 	Before    bool `json:"before,omitempty"`
 	Otherwise bool `json:"otherwise,omitempty"`
+	// Flaky: it passed when it ran once more, on the same files.
+	Flaky bool `json:"flaky,omitempty"`
 }
 
 // Open reports whether the failure may be the turn's doing. A test that was running when the
 // time was over is known to hang only if it ended before the turn.
-func (x Failure) Open() bool { return !x.Before && x.Unrun == "" && (x.Compared || !x.Hangs) }
+func (x Failure) Open() bool {
+	return !x.Before && !x.Flaky && x.Unrun == "" && (x.Compared || !x.Hangs)
+}
 
 // Unsettled reports whether a comparison could tell more.
 func (x Failure) Unsettled() bool { return !x.Compared && !x.Sure }
@@ -70,7 +74,12 @@ func (f *Fold) explained() []Check {
 		for j := range c.Failures {
 			x := &c.Failures[j]
 			for _, b := range f.past {
-				if b.Why == "" && c.Own && (b.Of == c.Command && len(b.Units) == 0 || slices.Contains(b.Units, x.Unit)) {
+				switch about := b.Why == "" && c.Own && (b.Of == c.Command && len(b.Units) == 0 || slices.Contains(b.Units, x.Unit)); {
+				case !about:
+				case b.Again:
+					fails := func(o event.Failure) bool { return o.Unit == x.Unit && (o.Name == x.Name || o.Name == "") }
+					x.Flaky = x.Name != "" && !b.Stopped && !slices.ContainsFunc(b.Failed, fails)
+				default:
 					x.Before = x.Before || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return Failure{Failure: o}.key() == x.key() })
 					x.Otherwise = !x.Before && x.Name != "" && (x.Otherwise || slices.ContainsFunc(b.Failed, func(o event.Failure) bool { return o.Unit == x.Unit && o.Name == x.Name }))
 					x.Compared = x.Compared || !b.Stopped || x.Before || x.Otherwise
@@ -116,7 +125,7 @@ func (c Check) ended() string {
 // details lists the failures of a check by what is known of them, and the tests that
 // passed. Those that the turn may have to do with have their names.
 func (c Check) details() string {
-	var fresh, failing, otherwise, hangs []string
+	var fresh, failing, otherwise, hangs, flaky []string
 	var before, hung []Failure
 	unrun := map[string][]Failure{}
 	var whys []string
@@ -131,6 +140,8 @@ func (c Check) details() string {
 			hung = append(hung, x)
 		case x.Before:
 			before = append(before, x)
+		case x.Flaky:
+			flaky = append(flaky, x.Label())
 		case x.Hangs:
 			hangs = append(hangs, x.Label())
 		case x.Otherwise:
@@ -141,7 +152,7 @@ func (c Check) details() string {
 			failing = append(failing, x.Label())
 		}
 	}
-	all := slices.Concat(list("newly failing", fresh), list("failing", failing), list("failing, and before in another way", otherwise), list("still running", hangs), counted("failed as before", before), counted("still running as before", hung))
+	all := slices.Concat(list("newly failing", fresh), list("failing", failing), list("failing, and before in another way", otherwise), list("still running", hangs), list("failing, and passing when run again", flaky), counted("failed as before", before), counted("still running as before", hung))
 	for _, why := range whys {
 		all = append(all, counted("could not run", unrun[why])[0]+", "+why)
 	}

@@ -63,7 +63,7 @@ var modes = []mode{
 		"asks before each change", "reading is free, each change needs a permission", "default", []string{"manual"}},
 	{AcceptEdits, [...]Verdict{Allow, Allow, Ask, Ask, Ask, Ask, Ask, Ask},
 		"edits and runs the project's checks without asking, and asks before commands change files",
-		"the edit tools and the project's checks are free; other changes, by a command or by git, need a permission", "acceptEdits", []string{"autoedit"}},
+		"the edit tools, programs that only change the files they name (cp, mv, mkdir, …) and the project's checks are free; other changes, by a program or by git, need a permission", "acceptEdits", []string{"autoedit"}},
 	{Plan, [...]Verdict{Deny, Deny, Deny, Deny, Ask, Deny, Deny, Deny},
 		"only reads", "reading is free, changes are refused", "plan", []string{"readonly"}},
 	{Auto, [...]Verdict{Allow, Allow, Allow, Ask, Ask, Ask, Ask, Ask},

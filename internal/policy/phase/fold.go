@@ -49,7 +49,7 @@ func (f *Fold) Apply(e event.Event) (opened bool) {
 			f.list.open.warned = true
 		}
 	case event.Blocked:
-		if b.By != event.ByStuck {
+		if b.By != event.ByStuck && !b.Ran {
 			f.list.Blocker("not allowed: " + normalize.OneLine(b.What, 120))
 		}
 	}

@@ -183,7 +183,9 @@ func (f *Fold) Apply(e event.Event) {
 		f.call(b)
 		f.each(e, func(w *Work) { w.Calls++ })
 	case event.Blocked:
-		f.each(e, func(w *Work) { w.Denials++ })
+		if !b.Ran {
+			f.each(e, func(w *Work) { w.Denials++ })
+		}
 	case event.FileChanged:
 		if b.Tool == "command" || b.Child != nil { // the person's own, or counted in an agent's session
 			return

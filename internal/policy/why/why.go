@@ -96,6 +96,10 @@ func (f *Fold) Apply(e event.Event) {
 		}
 		f.asked[b.ID] = callLine(b.Tool, b.Args)
 	case event.Blocked:
+		if b.Ran {
+			f.add(e, Denial, cut(b.What)+" ran, but "+b.Reason, "decided by: "+string(b.By), "asked for: "+f.what(b.Call, b.Tool))
+			return
+		}
 		if f.blocked == nil {
 			f.blocked = map[string]bool{}
 		}

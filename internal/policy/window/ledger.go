@@ -117,7 +117,7 @@ func (l *ledger) apply(b event.Body) {
 			l.kept = l.kept[max(0, len(l.kept)-maxKept):]
 		}
 	case event.Blocked:
-		if b.By != event.ByStuck { // else it is told as a circle
+		if b.By != event.ByStuck && !b.Ran { // else it is told as a circle, or by its result
 			if l.blocked == nil {
 				l.blocked = map[string]bool{}
 			}

@@ -131,6 +131,42 @@ func TestFlaky(t *testing.T) {
 	r.reason("2 checks fail; go test ./a ./b, exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests; go test ./..., exit code 1; failing, and before in another way: TestFlaky (example.com/red/c); failed as before: TestOld (example.com/red/a); passed: 2 tests")
 }
 
+// SPEC 13.3, with the real go: a test elsewhere that passed before, fails after the change and
+// passes when it runs once more is flaky. It costs no request. One that fails again does, and
+// so does one in a package that the turn changed.
+func TestPassesAgain(t *testing.T) {
+	t.Parallel()
+	const first = `
+import (
+	"os"
+	"testing"
+)
+
+func TestFirst(t *testing.T) {
+	if _, err := os.Stat("../.git/HEAD"); err != nil {
+		return // in the copy of the files before, it passes
+	}
+	if _, err := os.Stat("ran"); err != nil {
+		os.WriteFile("ran", nil, 0o600)
+		t.Fatal("the first time")
+	}
+}
+`
+	flaky := "\n-- .git/HEAD --\nref: refs/heads/main\n-- c/c.go --\npackage c\n-- c/c_test.go --\npackage c\n" + first
+	r := newRig(
+		t, red+flaky,
+		write("a/a.go", "package a\n\n// One is 1.\nfunc One() int { return 1 }\n"), llmtest.Say("done"),
+		write("d/d_test.go", "package d\n"+first), llmtest.Say("done"), llmtest.Say("it is so"),
+	)
+	r.told(r.run(nil), "0 go test ./a ./b (part) → 1", "0 go test ./... → 1", "done")
+	r.reason("nothing new fails, in 2 checks; go test ./a ./b, exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests; go test ./..., exit code 1; failing, and passing when run again: TestFirst (example.com/red/c); failed as before: TestOld (example.com/red/a); passed: 2 tests")
+	es := r.run(nil)
+	r.told(es, "0 go test ./d (part) → 1", "asked", "done")
+	if len(find[event.Baseline](es)) != 1 {
+		t.Error("its own package ran once more")
+	}
+}
+
 // SPEC 13.3, with the real go: packages whose modules are missing could not run, before
 // the turn and after it; an import that the turn brings is its own.
 func TestModulesMissing(t *testing.T) {
