@@ -138,34 +138,37 @@ func (c *conn) watch(token string, out func(string)) (end func()) {
 	}
 }
 
-// Images that model APIs take, and how many and how large.
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-
+// How much of media one answer may bring along.
 const (
 	maxImages = 10
-	maxImage  = 4 << 20
+	maxImage  = 4 << 20 // bytes of one image
 )
 
 // result returns a server's answer in the form for the model.
 func result(r *sdk.CallToolResult) tool.Result {
 	out := tool.Result{Error: r.IsError}
 	var text []string
+	add := func(typ string, data []byte, name string) {
+		if why := attach(&out, typ, data); why != "" {
+			text = append(text, "["+name+why+"]")
+		}
+	}
 	for _, c := range r.Content {
 		switch c := c.(type) {
 		case *sdk.TextContent:
 			text = append(text, c.Text)
 		case *sdk.ImageContent:
-			if why := leftOut(c.MIMEType, len(c.Data), len(out.Images)); why != "" {
-				text = append(text, why)
-			} else {
-				out.Images = append(out.Images, llm.Media{Type: c.MIMEType, Data: c.Data})
-			}
+			add(c.MIMEType, c.Data, "image")
 		case *sdk.AudioContent:
-			text = append(text, fmt.Sprintf("[audio of %d bytes, left out]", len(c.Data)))
+			add(c.MIMEType, c.Data, "audio")
 		case *sdk.ResourceLink:
 			text = append(text, strings.TrimSpace(fmt.Sprintf("[resource %s: %s] %s", c.Name, c.URI, c.Description)))
 		case *sdk.EmbeddedResource:
-			text = append(text, embedded(c.Resource))
+			if r := c.Resource; r != nil && len(r.Blob) > 0 {
+				add(r.MIMEType, r.Blob, "resource "+cut(r.URI, 300))
+			} else {
+				text = append(text, embedded(r))
+			}
 		default:
 			text = append(text, "[content of a kind that pawl does not know, left out]")
 		}
@@ -190,24 +193,24 @@ func sameJSON(text string, value []byte) bool {
 	return json.Unmarshal([]byte(text), &a) == nil && json.Unmarshal(value, &b) == nil && reflect.DeepEqual(a, b)
 }
 
-func leftOut(typ string, size, n int) string {
+// attach adds media to a result, or returns why it is left out.
+func attach(out *tool.Result, typ string, data []byte) (why string) {
+	m, err := llm.NewMedia(typ, data)
 	switch {
-	case !slices.Contains(imageTypes, typ):
-		return fmt.Sprintf("[image of type %s, left out: models take png, jpeg, gif and webp]", cut(typ, 40))
-	case size > maxImage:
-		return fmt.Sprintf("[image of %d bytes, left out: more than %d]", size, maxImage)
-	case n >= maxImages:
-		return "[one more image, left out]"
+	case err != nil:
+		return fmt.Sprintf(" of type %s, %d bytes, left out: %v", cut(typ, 40), len(data), err)
+	case m.Kind() == llm.Images && len(data) > maxImage:
+		return fmt.Sprintf(" of %d bytes, left out: more than %d", len(data), maxImage)
+	case len(out.Images) >= maxImages:
+		return fmt.Sprintf(", left out: there are %d before it", maxImages)
 	}
+	out.Images = append(out.Images, m)
 	return ""
 }
 
 func embedded(r *sdk.ResourceContents) string {
-	switch {
-	case r == nil:
+	if r == nil {
 		return "[an empty resource]"
-	case r.Text != "" || len(r.Blob) == 0:
-		return "== " + cut(r.URI, 300) + " ==\n" + r.Text
 	}
-	return fmt.Sprintf("[resource %s of %d bytes, not text, left out]", cut(r.URI, 300), len(r.Blob))
+	return "== " + cut(r.URI, 300) + " ==\n" + r.Text
 }

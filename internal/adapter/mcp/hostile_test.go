@@ -329,6 +329,30 @@ func TestListSisters(t *testing.T) {
 	}
 }
 
+// SPEC 17.1: documents and audio of a result reach the model like images; what no model takes
+// is told in words.
+func TestMediaOfResults(t *testing.T) {
+	const sent = `{"content":[
+		{"type":"audio","mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}, {"type":"audio","mimeType":"audio/ogg","data":"T2dnUw=="},
+		{"type":"resource","resource":{"uri":"docs://a","mimeType":"application/pdf","blob":"JVBERi0x"}}, {"type":"resource","resource":{"uri":"docs://p","mimeType":"image/png","blob":"AAAA"}},
+		{"type":"resource","resource":{"uri":"docs://z","mimeType":"application/zip","blob":"UEsDBA=="}}, {"type":"resource","resource":{"uri":"docs://f","mimeType":"application/pdf","blob":"UEsDBA=="}}]}`
+	w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return reply(id, strings.ReplaceAll(sent, "\n", "")) })})
+	set, _ := w.offer(t)
+	r, err := call(t, t.Context(), set, "mcp__s__go", `{}`)
+	var types []string
+	for _, m := range r.Images {
+		types = append(types, fmt.Sprint(m.Type, " ", len(m.Data)))
+	}
+	if got := strings.Join(types, ", "); err != nil || got != "audio/wav 12, application/pdf 6, image/png 3" {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, want := range []string{"[audio of type audio/ogg, 4 bytes, left out: ", "[resource docs://z of type application/zip, 4 bytes, left out: ", "[resource docs://f of type application/pdf, 4 bytes, left out: it is said"} {
+		if !strings.Contains(r.Text, want) {
+			t.Errorf("%q misses %q", r.Text, want)
+		}
+	}
+}
+
 // Issue 15.1: a structured result reaches the model, once.
 func TestStructured(t *testing.T) {
 	for name, c := range map[string]struct {

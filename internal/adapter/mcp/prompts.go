@@ -251,11 +251,11 @@ func (s *Servers) Resource(ctx context.Context, ref string) (r tool.Result, why 
 	}
 	var texts []string
 	for _, one := range got.Contents {
-		if one != nil && leftOut(one.MIMEType, len(one.Blob), len(r.Images)) == "" && len(one.Blob) > 0 {
-			r.Images = append(r.Images, llm.Media{Type: one.MIMEType, Data: one.Blob})
-			continue
+		if one == nil || len(one.Blob) == 0 {
+			texts = append(texts, embedded(one))
+		} else if why := attach(&r, one.MIMEType, one.Blob); why != "" {
+			texts = append(texts, "[resource "+cut(one.URI, 300)+why+"]")
 		}
-		texts = append(texts, embedded(one))
 	}
 	r.Text = fmt.Sprintf("[resource of the MCP server %s]\n%s", p.srv.Name, cut(s.hide(strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")), maxAsked))
 	return r, "", true

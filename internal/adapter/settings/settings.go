@@ -39,7 +39,7 @@ type Settings struct {
 	Mode        string           `json:"mode,omitempty" jsonschema:"what goes on without a question (/mode changes this session); a run without a person has accept-edits"`
 	Sandbox     string           `json:"sandbox,omitempty" jsonschema:"the widest rights of commands"`
 	Permissions Permissions      `json:"permissions,omitzero"`
-	Models      map[string]Model `json:"models,omitempty" jsonschema:"what pawl does not know or has wrong about a model: price, window, max_output, images"`
+	Models      map[string]Model `json:"models,omitempty" jsonschema:"what pawl does not know or has wrong about a model: price, window, max_output, images, pdf, audio"`
 	Store       Store            `json:"store,omitzero"`
 	Budget      Budget           `json:"budget,omitzero"`
 	Fallback    []string         `json:"fallback,omitempty" jsonschema:"models that go on when the first does not answer"`
@@ -157,6 +157,8 @@ type Model struct {
 	Window    int        `json:"window,omitempty" jsonschema:"tokens of the context window"`
 	MaxOutput int        `json:"max_output,omitempty" jsonschema:"the most tokens of one reply"`
 	Images    *bool      `json:"images,omitempty" jsonschema:"the model accepts images"`
+	PDF       *bool      `json:"pdf,omitempty" jsonschema:"the model accepts PDF documents"`
+	Audio     *bool      `json:"audio,omitempty" jsonschema:"the model accepts audio: WAV, MP3"`
 }
 
 // Store configures how sessions are stored.

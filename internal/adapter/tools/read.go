@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -36,11 +35,11 @@ type readArgs struct {
 	Files []readFile `json:"files" doc:"one or more files, each whole or a range of lines"`
 }
 
-// Read returns the tool that shows files: text with line numbers, images as images.
+// Read returns the tool that shows files: text with line numbers, images and documents as such.
 func Read() tool.Tool {
 	t := tool.New("read",
 		"Read files, several at once. Text comes as a header, then one \"number, tab, text\" per line; "+
-			"the number and tab are not part of the file. Images are shown. Read a file before you edit it; "+
+			"the number and tab are not part of the file. Images and PDFs are shown. Read a file before you edit it; "+
 			"prefer one call with all files you need, and for more than 1000 lines several calls in one reply.",
 		func(env tool.Env, in readArgs) (fp tool.Footprint, err error) {
 			for _, f := range in.Files {
@@ -120,7 +119,7 @@ func (r *reader) result(files int) tool.Result {
 		note = plural(files, "file") + ", " + note
 	}
 	if len(r.images) > 0 {
-		note += ", " + plural(len(r.images), "image")
+		note += ", " + llm.CountMedia(r.images)
 	}
 	return tool.Result{
 		Text: strings.TrimSuffix(r.b.String(), "\n"), Error: r.fails == files,
@@ -146,8 +145,8 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 		}
 		return err
 	}
-	if kind := imageType(f.Data); kind != "" {
-		return r.image(f, kind)
+	if kind := llm.MediaType(f.Data); kind != "" {
+		return r.media(f, kind)
 	}
 	if binary(f.Data) {
 		what := "a binary file"
@@ -243,20 +242,15 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	return n
 }
 
-func (r *reader) image(f tool.File, kind string) error {
-	if len(f.Data) > imageLimit {
+func (r *reader) media(f tool.File, kind string) error {
+	m, err := llm.NewMedia(kind, f.Data)
+	switch {
+	case err != nil:
+		return failf("%s: %v", f.Path, err)
+	case m.Kind() == llm.Images && len(f.Data) > imageLimit:
 		return failf("%s is an image of %.1f MB, more than a model takes (5 MB): make it smaller first", f.Path, float64(len(f.Data))/(1<<20))
 	}
-	r.images = append(r.images, llm.Media{Type: kind, Data: f.Data})
+	r.images = append(r.images, m)
 	r.say("== %s (%s, %d bytes) ==\n", f.Path, kind, len(f.Data))
 	return nil
-}
-
-// imageType returns the media type of an image that models accept, by its content, or "".
-func imageType(data []byte) string {
-	switch t := http.DetectContentType(data); t {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return t
-	}
-	return ""
 }

@@ -32,7 +32,7 @@ func full() []event.Body {
 		tool.Hash("486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7")
 	info := llm.Info{
 		Provider: "anthropic", Model: "claude-x", API: "anthropic-messages", From: "api.anthropic.com", Family: "claude",
-		Window: 200000, MaxOutput: 32000, Images: true,
+		Window: 200000, MaxOutput: 32000, Images: true, PDF: true, Audio: true,
 		Price: &llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6, Search: 0.01}, ListPrice: true, Search: true,
 		Effort: "high", SideEffort: "low", Bound: true,
 	}

@@ -30,7 +30,6 @@ const (
 	WarnedEffort   WarnedWhat = "effort"
 	WarnedFallback WarnedWhat = "fallback"
 	WarnedHook     WarnedWhat = "hook"
-	WarnedImages   WarnedWhat = "images"
 	WarnedJournal  WarnedWhat = "journal"
 	WarnedLSP      WarnedWhat = "lsp"
 	WarnedMemory   WarnedWhat = "memory"

@@ -33,7 +33,7 @@ type Kind string
 // The kinds of parts.
 const (
 	Text      Kind = "text"
-	Image     Kind = "image"
+	Image     Kind = "image" // media of any kind: images were the first
 	Reasoning Kind = "reasoning"
 	CallPart  Kind = "call"
 	Output    Kind = "result" // a tool's result
@@ -49,8 +49,8 @@ const (
 type Part struct {
 	Kind   Kind    `json:"kind"`
 	Text   string  `json:"text,omitempty"`  // text, reasoning
-	Media  string  `json:"media,omitempty"` // image: MIME type
-	Data   []byte  `json:"data,omitempty"`  // image: bytes
+	Media  string  `json:"media,omitempty"` // media: MIME type
+	Data   []byte  `json:"data,omitempty"`  // media: bytes
 	Call   *Call   `json:"call,omitempty"`
 	Result *Result `json:"result,omitempty"`
 	// Parsed marks reasoning that was extracted from the text (<think>…): it is
@@ -78,12 +78,6 @@ type Result struct {
 	Text   string  `json:"text"`
 	Error  bool    `json:"error,omitempty"`
 	Images []Media `json:"images,omitempty"`
-}
-
-// Media is bytes with a MIME type.
-type Media struct {
-	Type string `json:"type"`
-	Data []byte `json:"data"`
 }
 
 // ServerSearch is the ToolSpec.Server of a search of the web.
@@ -335,6 +329,8 @@ type Info struct {
 	Window    int    `json:"window"`     // context window in tokens, 0 unknown
 	MaxOutput int    `json:"max_output"` // largest reply in tokens, 0 unknown
 	Images    bool   `json:"images"`
+	PDF       bool   `json:"pdf,omitempty"`
+	Audio     bool   `json:"audio,omitempty"`
 	Search    bool   `json:"search,omitempty"` // the provider searches the web
 	Price     *Price `json:"price"`            // nil unknown
 	// ListPrice: Price is the maker's price, but requests go to another server.

@@ -1,12 +1,16 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -112,6 +116,43 @@ func TestImagesAreSaidOnce(t *testing.T) {
 		if err != nil || strings.Contains(string(raw), "UElYRUxT") || !strings.Contains(string(raw), "left out here") {
 			t.Errorf("%s %v", raw, err)
 		}
+	}
+}
+
+// SPEC 17.2, 9.4: a document reaches a model that takes it, with the same bytes after the
+// session is opened again; another model is told of it in words, and refused a new one by name.
+func TestDocuments(t *testing.T) {
+	m := llmtest.New()
+	m.InfoValue.PDF, m.CodecValue = true, openaichat.New(openaichat.Dialect{}, nil)
+	r := newRig(t, "yolo", m, func(c *session.Config) { c.Model = llmtest.Scripted{Model: m} })
+	pdf := llm.Media{Type: "application/pdf", Data: []byte("%PDF-1.7 the pages")}
+	must.Done(t)(r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{pdf}}))
+	r.run("and again", nil)
+	_ = r.Close()
+	r.open()
+	r.run("and after a pause", nil)
+	sent := base64.StdEncoding.EncodeToString(pdf.Data)
+	var before []byte
+	for i, q := range m.Requests() {
+		body := slices.Concat(q.Body[0], q.Body[1])
+		if !bytes.HasPrefix(body, before) || bytes.Count(body, []byte(sent)) != 1 {
+			t.Errorf("request %d: %s", i, body)
+		}
+		before = body
+	}
+	blind := llmtest.New()
+	blind.InfoValue.Model = "blind"
+	_ = r.Close()
+	r.cfg.Model = blind
+	r.open()
+	_, err := r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{pdf}})
+	if err == nil || !strings.Contains(err.Error(), "scripted/blind takes no PDFs") || !strings.Contains(err.Error(), `models."scripted/blind".pdf`) || len(blind.Requests()) != 0 {
+		t.Errorf("%v, %d requests", err, len(blind.Requests()))
+	}
+	r.run("go on", nil)
+	raw := must.Get(json.Marshal(blind.Requests()[0].Messages))(t)
+	if strings.Contains(string(raw), sent) || !strings.Contains(string(raw), "a PDF (application/pdf, 18 bytes) is left out here") {
+		t.Errorf("%s", raw)
 	}
 }
 

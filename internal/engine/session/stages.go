@@ -18,7 +18,7 @@ func (s *Session) stages(tools tool.Set) turn.Stages {
 			s.waitForResources,
 			orEnd(s.recordRuleNotes),          // the project's rules that the conversation lacks
 			orEnd(s.window.recordHints),       // how full the window is; how the tools are used
-			orEnd(s.warnImagesUnseen),         // which images it does not see
+			orEnd(s.warnUnseen),               // which media it does not see
 			orEnd(s.tasks.recordPendingNotes), // what the model is still to be told
 			orEnd(s.paused),
 			s.hooks.Before,

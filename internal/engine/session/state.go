@@ -58,7 +58,7 @@ type folds struct {
 	routing   routing.Fold
 	outside   outside
 	planning  phase.Planning
-	images    imageWarning
+	media     mediaWarnings
 
 	meter    budget.Meter
 	answered answers.Fold
@@ -88,7 +88,7 @@ func newFolds(cfg Config) *folds {
 // list lists the folds, and more if that is not nil.
 func (f *folds) list(more event.Fold) []event.Fold {
 	fs := []event.Fold{
-		&f.operation, &f.turnState, &f.changeFold, &f.guidance, &f.memory, &f.routing, &f.outside, &f.diagnoses, &f.sideFold, &f.planning, &f.images,
+		&f.operation, &f.turnState, &f.changeFold, &f.guidance, &f.memory, &f.routing, &f.outside, &f.diagnoses, &f.sideFold, &f.planning, &f.media,
 		&f.conv, &f.seen, f.perm, &f.evidence, f.progress, &f.hints, &f.agent, &f.activity, &f.meter, &f.answered, &f.childFold,
 		&machinesFold{&f.machines, &f.conv, f.progress}, milestones{&f.machines.pace, f.progress, &f.evidence},
 	}

@@ -49,11 +49,15 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 		p.Source = event.Person
 	}
 	var err error
+	info := s.info()
 	if p.OwnModel() {
 		if p.model, err = s.modelOf(p); err != nil {
 			return nil, err
 		}
-		cannot = "a command with a model or an effort of its own is not sent"
+		info, cannot = p.model.Info(), "a command with a model or an effort of its own is not sent"
+	}
+	if err = Refuse(info, p.Images); err != nil {
+		return nil, err
 	}
 	p = s.attach(ctx, p)
 	if p.Source == event.Person || p.Source == event.Parent {

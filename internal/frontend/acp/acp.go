@@ -29,6 +29,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -63,8 +64,9 @@ type Options struct {
 	Delete   func(ctx context.Context, id string) error
 	// Models lists the models that can be used, each as provider/name.
 	Models func(context.Context) []string
-	// Usable returns why no model can be used, for want of a key.
-	Usable func() error
+	// Usable returns the model that sessions begin with, or why none can be used, for want
+	// of a key.
+	Usable func() (llm.Info, error)
 
 	Version    string
 	BufferTime time.Duration // how long the editor may take to give a text; 0: as usual
@@ -295,7 +297,11 @@ func (a *agent) initialize(p initializeParams, reply answer) {
 	a.readsBuffers, a.writesBuffers = has.Files.Read, has.Files.Write
 	a.signsIn = has.Auth.Terminal == true
 	a.canAskText = has.Elicitation != nil && has.Elicitation.Form != nil
-	reply(a.initializeResult(a.Version), nil)
+	var info llm.Info
+	if a.Usable != nil {
+		info, _ = a.Usable()
+	}
+	reply(a.initializeResult(a.Version, info), nil)
 }
 
 // authenticate looks whether there is a key: a person stores it with `pawl login`.
@@ -303,7 +309,7 @@ func (a *agent) authenticate(method string) error {
 	if method != keyMethod {
 		return refuse(invalid, "unknown sign-in method %q", method)
 	}
-	if why := a.Usable(); why != nil {
+	if _, why := a.Usable(); why != nil {
 		return refuse(signInFirst, "%v", why)
 	}
 	return nil

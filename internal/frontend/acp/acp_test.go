@@ -55,11 +55,16 @@ func edit(t *testing.T, version int, turns ...llmtest.Turn) *editor {
 // editWith begins a connection of an editor that offers its files.
 func editWith(t *testing.T, version int, offers object, turns ...llmtest.Turn) *editor {
 	t.Helper()
+	return editModel(t, version, offers, llmtest.New(turns...))
+}
+
+func editModel(t *testing.T, version int, offers object, m *llmtest.Model) *editor {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := sessiontest.Config(t, dir, llmtest.New(turns...), nil)
+	cfg := sessiontest.Config(t, dir, m, nil)
 	cfg.Person = true
 	cfg.Tools = append(cfg.Tools, tools.AskUser(), tools.Edit())
 	cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"})
@@ -101,7 +106,7 @@ func editWith(t *testing.T, version int, offers object, turns ...llmtest.Turn) *
 		},
 		Delete: func(context.Context, string) error { return nil },
 		Models: func(context.Context) []string { return []string{"other/one"} },
-		Usable: func() error { return nil },
+		Usable: func() (llm.Info, error) { return m.Info(), nil },
 	}
 	if offers["silent"] != nil {
 		o.BufferTime = time.Millisecond
@@ -379,7 +384,7 @@ func TestRefused(t *testing.T) {
 		{"session/prompt", object{"sessionId": "nobody", "prompt": []object{{"type": "text", "text": "x"}}}, -32002, "nobody"},
 		{"session/prompt", object{"sessionId": e.id, "prompt": []object{}}, -32602, "empty"},
 		{"session/prompt", object{"sessionId": e.id, "prompt": []object{{"type": "text", "text": " \n"}}}, -32602, "empty"},
-		{"session/prompt", object{"sessionId": e.id, "prompt": []object{{"type": "audio", "data": ""}}}, -32602, "audio"},
+		{"session/prompt", object{"sessionId": e.id, "prompt": []object{{"type": "audio", "mimeType": "audio/ogg", "data": ""}}}, -32602, "audio"},
 		{"session/prompt", object{"sessionId": e.id, "prompt": []object{{"type": "resource", "resource": object{"mimeType": "application/pdf", "blob": "AAAA"}}}}, -32602, "application/pdf"},
 		{"session/prompt", "text", -32602, "parameters"},
 		{"session/prompt", object{"sessionId": e.id, "prompt": "text"}, -32602, "parameters"},
@@ -650,7 +655,7 @@ func TestPromptOf(t *testing.T) {
 		}
 	}
 	p, err := promptOf("/w", []block{{Type: "image", Media: "image/png", Data: []byte("x")}})
-	if err != nil || len(p.images) != 1 || p.typed {
+	if err != nil || len(p.media) != 1 || p.typed {
 		t.Errorf("%v, %v", p, err)
 	}
 }
@@ -697,6 +702,43 @@ func TestTitle(t *testing.T) {
 		e.say("rename the parser\nand its tests")
 		if u := e.update("session_info_update"); u["title"] != "rename the parser and its tests" {
 			t.Errorf("version %d: %v", version, u)
+		}
+	}
+}
+
+// SPEC 17.2: audio and documents of an editor reach a model that takes them; another one
+// refuses the prompt by name. What is promised is what the model takes.
+func TestMediaOfPrompts(t *testing.T) {
+	const sound, pdf = "RIFF\x00\x00\x00\x00WAVE", "%PDF-1.7"
+	blocks := []object{
+		{"type": "audio", "mimeType": "audio/x-wav", "data": []byte(sound)},
+		{"type": "resource", "resource": object{"uri": "zed:///a.pdf", "mimeType": "application/pdf", "blob": []byte(pdf)}},
+	}
+	for version, promised := range map[int]string{1: "audio:true embeddedContext:true image:true", 2: "audio:map[] embeddedContext:map[] image:map[]"} {
+		for _, takes := range []bool{true, false} {
+			m := llmtest.New(llmtest.Say("heard"))
+			m.InfoValue.PDF, m.InfoValue.Audio = takes, takes
+			e := editModel(t, 0, nil, m)
+			got := fmt.Sprint(e.result(e.request("initialize", object{"protocolVersion": version})))
+			if strings.Contains(got, promised) != takes {
+				t.Errorf("version %d, %v: %s", version, takes, got)
+			}
+			e.id = e.result(e.request("session/new", object{"cwd": e.dir, "mcpServers": []object{}}))["sessionId"].(string)
+			asked := e.request("session/prompt", object{"sessionId": e.id, "prompt": blocks})
+			if !takes {
+				if got := fmt.Sprint(e.answer(asked)); !strings.Contains(got, "-32602") || !strings.Contains(got, "scripted/script takes no audio files") {
+					t.Errorf("version %d: %s", version, got)
+				}
+				continue
+			}
+			e.through(version, asked, nil)
+			var sent []string
+			for _, part := range m.Requests()[0].Messages[0].Parts {
+				sent = append(sent, strings.TrimSpace(part.Media+" "+string(part.Data)+part.Text))
+			}
+			if got := strings.Join(sent, ", "); got != "audio/wav "+sound+", application/pdf "+pdf+", [zed:///a.pdf]" {
+				t.Errorf("version %d: %q", version, got)
+			}
 		}
 	}
 }

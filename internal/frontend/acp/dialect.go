@@ -27,11 +27,15 @@ type dialect struct {
 func (d dialect) v2() bool { return d.version == 2 }
 
 // initializeResult returns the answer to initialize.
-func (d dialect) initializeResult(version string) object {
-	info := object{"name": "pawl", "title": "pawl", "version": version}
+func (d dialect) initializeResult(version string, info llm.Info) object {
+	about := object{"name": "pawl", "title": "pawl", "version": version}
 	if d.v2() { // its login is not used
-		return object{"protocolVersion": 2, "info": info, "authMethods": []object{}, "capabilities": object{"session": object{
-			"prompt": object{"image": object{}, "embeddedContext": object{}},
+		prompt := object{"image": object{}, "embeddedContext": object{}}
+		if info.Audio {
+			prompt["audio"] = object{}
+		}
+		return object{"protocolVersion": 2, "info": about, "authMethods": []object{}, "capabilities": object{"session": object{
+			"prompt": prompt,
 			"mcp":    object{"stdio": object{}, "http": object{}},
 			"delete": object{}, "fork": object{}, "additionalDirectories": object{},
 		}}}
@@ -40,9 +44,9 @@ func (d dialect) initializeResult(version string) object {
 	if d.signsIn {
 		ways = append(ways, object{"id": "openrouter", "type": "terminal", "name": "OpenRouter", "description": "Sign in with the browser.", "args": []string{"login"}})
 	}
-	return object{"protocolVersion": 1, "agentInfo": info, "authMethods": ways, "agentCapabilities": object{
+	return object{"protocolVersion": 1, "agentInfo": about, "authMethods": ways, "agentCapabilities": object{
 		"loadSession":         true,
-		"promptCapabilities":  object{"image": true, "audio": false, "embeddedContext": true},
+		"promptCapabilities":  object{"image": true, "audio": info.Audio, "embeddedContext": true},
 		"mcpCapabilities":     object{"http": true, "sse": true},
 		"sessionCapabilities": object{"list": object{}, "resume": object{}, "close": object{}, "delete": object{}, "fork": object{}, "additionalDirectories": object{}},
 	}}

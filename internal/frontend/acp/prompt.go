@@ -11,11 +11,11 @@ import (
 
 // block is a part of a prompt. Type determines which fields are set.
 type block struct {
-	Type string `json:"type"` // text, image, resource_link, resource
+	Type string `json:"type"` // text, image, audio, resource_link, resource
 
 	Text string `json:"text"`
 
-	Media string `json:"mimeType"` // image
+	Media string `json:"mimeType"` // image, audio
 	Data  []byte `json:"data"`
 
 	URI  string `json:"uri"` // resource_link
@@ -31,8 +31,8 @@ type block struct {
 
 // prompt is what a person sent.
 type prompt struct {
-	text   string
-	images []llm.Media
+	text  string
+	media []llm.Media
 	// typed: it is one text, which may be a command.
 	typed bool
 }
@@ -43,30 +43,40 @@ type prompt struct {
 func promptOf(dir string, blocks []block) (prompt, error) {
 	p := prompt{typed: len(blocks) == 1 && blocks[0].Type == "text"}
 	var b strings.Builder
+	attach := func(typ string, data []byte) error {
+		m, err := llm.NewMedia(typ, data)
+		if err != nil {
+			return refuse(invalid, "%v", err)
+		}
+		p.media = append(p.media, m)
+		return nil
+	}
 	for _, bl := range blocks {
 		switch bl.Type {
 		case "text":
 			b.WriteString(bl.Text)
-		case "image":
-			p.images = append(p.images, llm.Media{Type: bl.Media, Data: bl.Data})
+		case "image", "audio":
+			if err := attach(bl.Media, bl.Data); err != nil {
+				return p, err
+			}
 		case "resource_link":
 			b.WriteString(mention(dir, bl))
 		case "resource":
 			r := bl.Resource
-			switch {
-			case r.Text != "":
+			if r.Text != "" {
 				b.WriteString("\n\n" + displayPath(dir, r.URI) + ":\n" + fenced("", r.Text) + "\n\n")
-			case strings.HasPrefix(r.Type, "image/"):
-				p.images = append(p.images, llm.Media{Type: r.Type, Data: r.Blob})
-			default:
-				return p, refuse(invalid, "pawl takes no attachment of the type %q; text and images can be attached", r.Type)
+				continue
 			}
+			if err := attach(r.Type, r.Blob); err != nil {
+				return p, err
+			}
+			b.WriteString(" [" + displayPath(dir, r.URI) + "] ")
 		default:
-			return p, refuse(invalid, "pawl takes no content of the type %q; text, image, resource and resource_link exist", bl.Type)
+			return p, refuse(invalid, "pawl takes no content of the type %q; text, image, audio, resource and resource_link exist", bl.Type)
 		}
 	}
 	p.text = strings.TrimSpace(b.String())
-	if p.text == "" && len(p.images) == 0 {
+	if p.text == "" && len(p.media) == 0 {
 		return p, refuse(invalid, "the prompt is empty")
 	}
 	return p, nil

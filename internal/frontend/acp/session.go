@@ -88,7 +88,7 @@ func (t *openSession) end(err error) {
 		stop()
 	}
 	if t.ready != nil {
-		if why := t.a.Usable(); why != nil {
+		if _, why := t.a.Usable(); why != nil {
 			err = refuse(signInFirst, "%v", why)
 		}
 		t.ready(nil, err)
@@ -170,6 +170,11 @@ func (t *openSession) begun(s chat.Start) {
 // version 1 when nothing runs any more, in version 2 once it has its place in the log.
 func (t *openSession) prompt(blocks []block, reply answer) {
 	p, err := promptOf(t.dir, blocks)
+	if s := t.chat.Session(); err == nil && s != nil {
+		if err = session.Refuse(s.View().Info(), p.media); err != nil {
+			err = refuse(invalid, "%v", err)
+		}
+	}
 	if err != nil {
 		reply(nil, err)
 		return
@@ -184,7 +189,7 @@ func (t *openSession) prompt(blocks []block, reply answer) {
 	if p.typed {
 		id = t.chat.Enter(p.text)
 	} else {
-		id = t.chat.Prompt(p.text, chat.Extras{Images: p.images})
+		id = t.chat.Prompt(p.text, chat.Extras{Images: p.media})
 	}
 	in := chat.ReadInput(p.text)
 	command := p.typed && (in.Command != "" || in.Shell || in.Leave)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 )
@@ -119,7 +120,14 @@ func (t *openSession) result(id string, b chat.Block) []object {
 			out = append(out, t.a.diffs(t.dir, c.Diff)...)
 		}
 		for _, m := range c.Images {
-			images = append(images, object{"type": "content", "content": object{"type": "image", "mimeType": m.Type, "data": m.Data}})
+			one := object{"type": "image", "mimeType": m.Type, "data": m.Data}
+			switch m.Kind() {
+			case llm.Audio:
+				one["type"] = "audio"
+			case llm.PDF:
+				one = object{"type": "resource", "resource": object{"uri": "pawl:document.pdf", "mimeType": m.Type, "blob": m.Data}}
+			}
+			images = append(images, object{"type": "content", "content": one})
 		}
 	case chat.Check:
 		output, exit = c.Output, c.Exit

@@ -402,6 +402,10 @@ func TestBadInput(t *testing.T) {
 		"empty":          {`{"type":"user","message":{"role":"user","content":"  "}}`, "empty"},
 		"of the model":   {`{"type":"user","message":{"role":"assistant","content":"x"}}`, "assistant"},
 		"a tool result":  {`{"type":"user","message":{"role":"user","content":[{"type":"tool_result"}]}}`, "tool_result"},
+		"no PDF":         {`{"type":"user","message":{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"UEsD"}}]}}`, "its content is not"},
+		"no base64":      {`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"*"}}]}}`, "base64"},
+		"an odd image":   {`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/tiff","data":"UEsD"}}]}}`, "image/tiff"},
+		"a file's id":    {`{"type":"user","message":{"role":"user","content":[{"type":"document","source":{"type":"file"}}]}}`, "@FILE"},
 		"an image's URL": {`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"url"}}]}}`, "image"},
 		"half a line":    {`{"type":"user","message":{"role":"user","content":"x"`, "line 1"},
 	} {

@@ -108,6 +108,39 @@ func TestComposedPrompts(t *testing.T) {
 	}
 }
 
+// SPEC 17.6: a document that is a PDF reaches a model that takes it; another one refuses the
+// prompt before the run, by name, and the conversation goes on.
+func TestPDF(t *testing.T) {
+	pdf := []byte("%PDF-1.7 the pages")
+	block := object{"type": "document", "title": "A title", "source": object{"type": "base64", "media_type": "application/pdf", "data": pdf}}
+	for _, takes := range []bool{true, false} {
+		m := llmtest.New(llmtest.Say("read"))
+		m.InfoValue.PDF = takes
+		p := converse(t, m, nil)
+		p.send(string(encode(object{"type": "user", "message": object{"role": "user", "content": []any{block, object{"type": "text", "text": "look"}}}})))
+		if !takes {
+			r := p.next("result/error_during_execution")
+			if got := fmt.Sprint(r); !strings.Contains(got, "scripted/script takes no PDFs") || !strings.Contains(got, `.pdf' true`) {
+				t.Error(got)
+			}
+			p.say("then without it")
+		}
+		p.next("result/success")
+		_ = p.end()
+		q := m.Requests()
+		if len(q) != 1 {
+			t.Fatalf("%d requests", len(q))
+		}
+		seen := false
+		for _, part := range q[0].Messages[0].Parts {
+			seen = seen || part.Kind == llm.Image && part.Media == "application/pdf" && bytes.Equal(part.Data, pdf)
+		}
+		if text := q[0].Messages[0].Parts; seen != takes || takes && !strings.Contains(fmt.Sprint(text), "[document: A title]") {
+			t.Errorf("%v: %+v", takes, text)
+		}
+	}
+}
+
 // SPEC 17.6: in the mode dontAsk the program is not asked, and what it would be asked is
 // denied; a later mode asks again.
 func TestDontAsk(t *testing.T) {

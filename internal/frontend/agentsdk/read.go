@@ -3,7 +3,6 @@ package agentsdk
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -160,7 +159,7 @@ type InputError struct {
 func (e *InputError) Error() string { return e.err.Error() }
 func (e *InputError) Unwrap() error { return e.err }
 
-// promptOf reads a prompt: text, and images.
+// promptOf reads a prompt: text, and media.
 func promptOf(m message) (session.Prompt, error) {
 	p := session.Prompt{ID: m.UUID}
 	if m.Message.Role != "user" {
@@ -170,25 +169,25 @@ func promptOf(m message) (session.Prompt, error) {
 		var text string
 		if json.Unmarshal(raw, &text) == nil {
 			p.Pasted = append(p.Pasted, text)
-		} else if texts, _, err := content(raw); err != nil {
+		} else if texts, media, err := content(raw); err != nil {
 			return p, err
 		} else {
-			p.Pasted = append(p.Pasted, texts...)
+			p.Pasted, p.Images = append(p.Pasted, texts...), append(p.Images, media...)
 		}
 	}
 	if err := json.Unmarshal(m.Message.Content, &p.Text); err != nil {
-		texts, images, err := content(m.Message.Content)
+		texts, media, err := content(m.Message.Content)
 		if err != nil {
 			return p, err
 		}
-		p.Text, p.Images = strings.Join(texts, "\n\n"), images
+		p.Text, p.Images = strings.Join(texts, "\n\n"), append(media, p.Images...)
 	}
 	p.Text = strings.Join(append([]string{p.Text}, p.Pasted...), "\n\n")
 	return p, some(p)
 }
 
 // content reads the blocks of a message.
-func content(raw json.RawMessage) (texts []string, images []llm.Media, err error) {
+func content(raw json.RawMessage) (texts []string, media []llm.Media, err error) {
 	var blocks []struct {
 		Type   string `json:"type"`
 		Text   string `json:"text"`
@@ -206,21 +205,28 @@ func content(raw json.RawMessage) (texts []string, images []llm.Media, err error
 		switch {
 		case b.Type == "text":
 			texts = append(texts, b.Text)
-		case b.Type == "image" && b.Source.Type == "base64":
-			data, err := base64.StdEncoding.DecodeString(b.Source.Data)
-			if err != nil {
-				return nil, nil, fmt.Errorf("an image is not base64: %w", err)
-			}
-			images = append(images, llm.Media{Type: b.Source.Media, Data: data})
 		case b.Type == "document" && b.Source.Type == "text":
 			texts = append(texts, strings.TrimSpace(b.Title+"\n\n"+b.Source.Data))
-		case b.Type == "document":
-			return nil, nil, fmt.Errorf("pawl takes no document of the type %q; one of text, or a file that the prompt names with @FILE", cmp.Or(b.Source.Media, b.Source.Type))
+		case (b.Type == "image" || b.Type == "document") && b.Source.Type == "base64":
+			data, err := base64.StdEncoding.DecodeString(b.Source.Data)
+			var m llm.Media
+			if err == nil {
+				m, err = llm.NewMedia(b.Source.Media, data)
+			}
+			if err != nil {
+				return nil, nil, fmt.Errorf("the block of the type %q: %w", b.Type, err)
+			}
+			media = append(media, m)
+			if b.Title != "" {
+				texts = append(texts, "[document: "+b.Title+"]")
+			}
+		case b.Type == "image", b.Type == "document":
+			return nil, nil, fmt.Errorf("pawl takes no %s whose source is of the type %q: send it as base64, or name its file in the prompt with @FILE", b.Type, b.Source.Type)
 		default:
-			return nil, nil, fmt.Errorf("pawl takes no block of the type %q; text, document (text) and image (base64) exist", b.Type)
+			return nil, nil, fmt.Errorf("pawl takes no block of the type %q; text, image and document exist", b.Type)
 		}
 	}
-	return texts, images, nil
+	return texts, media, nil
 }
 
 func some(p session.Prompt) error {

@@ -285,7 +285,12 @@ func (w *writer) done(e event.Event, b event.CallDone) {
 	if len(b.Result.Images) > 0 {
 		blocks := []object{{"type": "text", "text": b.Result.Text}}
 		for _, m := range b.Result.Images {
-			blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": m.Type, "data": m.Data}})
+			typ := map[llm.MediaKind]string{llm.Images: "image", llm.PDF: "document"}[m.Kind()]
+			if typ == "" { // the SDK has no block for audio
+				blocks = append(blocks, object{"type": "text", "text": fmt.Sprintf("[%s, %d bytes]", m.Type, len(m.Data))})
+				continue
+			}
+			blocks = append(blocks, object{"type": typ, "source": object{"type": "base64", "media_type": m.Type, "data": m.Data}})
 		}
 		content = blocks
 	}

@@ -89,7 +89,7 @@ type Prompt struct {
 	Source   event.Source
 	Text     string
 	Attached []string // what its mentions attached
-	Images   int
+	Media    string   // how many images and documents
 }
 
 // Thinking is the model's reasoning.

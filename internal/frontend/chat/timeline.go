@@ -67,7 +67,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 	case event.Prompted:
 		t.withdraw(e, isCommand)
 		t.addWhole(e, Prompt{
-			Queued: b.ID, Joined: t.turn && b.Source != event.Autofix, Source: b.Source, Text: plain.Text(b.Text), Attached: attachedNames(b), Images: len(b.Images),
+			Queued: b.ID, Joined: t.turn && b.Source != event.Autofix, Source: b.Source, Text: plain.Text(b.Text), Attached: attachedNames(b), Media: llm.CountMedia(b.Images),
 		})
 		t.turn = true
 	case event.Requested:

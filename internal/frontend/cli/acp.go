@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/acp"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -43,12 +44,13 @@ func (a *App) serveEditor(ctx context.Context, f *flags) error {
 		Chat:     func(_ context.Context, p acp.Place) (chat.Config, error) { return editorChat(a, f, p) },
 		Sessions: a.storedSessions,
 		Delete:   a.deleteStored,
-		Usable: func() error {
+		Usable: func() (llm.Info, error) {
 			conf, _, err := a.Settings()
-			if err == nil {
-				_, err = a.Resolve(f.Model, conf)
+			if err != nil {
+				return llm.Info{}, err
 			}
-			return err
+			m, err := a.Resolve(f.Model, conf)
+			return m.Info, err
 		},
 		Models: func(ctx context.Context) (out []string) {
 			for _, m := range a.knownModels(ctx) {

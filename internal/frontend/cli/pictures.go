@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,19 +19,15 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui"
 )
 
-// This file reads the images that a person puts into a prompt: files that they drop on
-// the terminal, and their clipboard.
+// This file reads the images and documents that a person puts into a prompt: files that
+// they drop on the terminal, and their clipboard.
 
-// pictureLimit is the size limit of an image, in bytes: no provider accepts larger
-// ones.
-const pictureLimit = 10 << 20
+// pictureLimit is how much is read; models take less.
+const pictureLimit = 32 << 20
 
-// pictureTypes are the types of images that models accept.
-var pictureTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-
-// dropped returns the image whose path was pasted: terminals paste the path of a file
-// that is dropped on them. It returns nil for any other text, and for the path of a
-// file that is not an image.
+// dropped returns the image or document whose path was pasted: terminals paste the path of
+// a file that is dropped on them. It returns nil for any other text, and for the path of a
+// file that no model takes.
 func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	path, ok := droppedPath(pasted, a.Env("HOME"))
 	if !ok {
@@ -58,16 +52,17 @@ func (a *App) dropped(dir, pasted string) (*tui.Picture, error) {
 	return picture(filepath.Base(path), data)
 }
 
-// picture returns an image with this content; nil if it is none.
+// picture returns an image or document with this content; nil if it is none.
 func picture(name string, data []byte) (*tui.Picture, error) {
-	kind := http.DetectContentType(data)
-	switch {
-	case !slices.Contains(pictureTypes, kind):
+	kind := llm.MediaType(data)
+	if kind == "" {
 		return nil, nil
-	case len(data) > pictureLimit:
-		return nil, fmt.Errorf("%s is larger than %d MB, the limit for pictures", name, pictureLimit>>20)
 	}
-	return &tui.Picture{Name: name, Media: llm.Media{Type: kind, Data: data}}, nil
+	m, err := llm.NewMedia(kind, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &tui.Picture{Name: name, Media: m}, nil
 }
 
 // droppedPath returns the path that a text consists of: one line, plain, in quotes,

@@ -140,8 +140,8 @@ func (p *writer) prompt(b chat.Prompt, at moment) {
 	d := prompt{Close: p.turn, Number: p.prompts, At: at, Title: p.clean.title(b.Text), Text: cut(p.clean.text(b.Text), mostText)}
 	d.Long = strings.TrimSpace(d.Text.Head) != d.Title
 	d.Attached = p.clean.line(b.Attachments())
-	if b.Images > 0 {
-		d.Attached = joined(d.Attached, "with "+brief.Plural(b.Images, "image", "images"))
+	if b.Media != "" {
+		d.Attached = joined(d.Attached, "with "+b.Media)
 	}
 	if b.Joined {
 		d.Attached = joined(d.Attached, "delivered while it worked")

@@ -40,7 +40,7 @@ func (e *Environment) Probe(ctx context.Context) []catalog.Local {
 func catalogConfig(conf settings.Loaded) catalog.Config {
 	c := catalog.Config{Model: conf.User.Model, Store: conf.User.ServerState, Models: map[string]catalog.Override{}}
 	for name, m := range conf.User.Models {
-		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images}
+		c.Models[name] = catalog.Override{Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images, PDF: m.PDF, Audio: m.Audio}
 	}
 	return c
 }

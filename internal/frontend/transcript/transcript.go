@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/redact"
@@ -109,8 +108,8 @@ func (t *writer) prompt(b chat.Prompt) string {
 	if len(b.Attached) > 0 {
 		s += t.note(b.Attachments())
 	}
-	if b.Images > 0 {
-		s += t.note(brief.Plural(b.Images, "image", "images"))
+	if b.Media != "" {
+		s += t.note(b.Media)
 	}
 	return s
 }

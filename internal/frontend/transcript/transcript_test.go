@@ -61,7 +61,7 @@ func conversation() []event.Body {
 		event.Phased{},
 		event.Phased{Number: 2, Text: "mend"},
 		event.Phased{Failed: true},
-		event.Prompted{Text: "and? @a.go:1-2 @`b`", Attached: "== a.go (lines 1-2 of 9) ==\n1\tx\n\n== `b` (folder) ==\nc\n", Images: []llm.Media{{}}},
+		event.Prompted{Text: "and? @a.go:1-2 @`b`", Attached: "== a.go (lines 1-2 of 9) ==\n1\tx\n\n== `b` (folder) ==\nc\n", Images: []llm.Media{{Type: "image/png"}}},
 		event.Routed{Route: "read", By: "pattern", Why: "and?", Rights: []string{"read"}},
 		event.Ended{End: event.EndProvider, Error: &event.Fault{Message: "overloaded \x1b]0;x\x07"}},
 	}

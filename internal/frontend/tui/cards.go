@@ -115,8 +115,8 @@ func (p *renderer) prompt(b chat.Prompt) {
 	if text := b.Attachments(); text != "" {
 		p.wrapped(styled.Dim, "  "+text)
 	}
-	if b.Images > 0 {
-		p.put(styled.Of(styled.Dim, "  with "+brief.Plural(b.Images, "image", "images")))
+	if b.Media != "" {
+		p.put(styled.Of(styled.Dim, "  with "+b.Media))
 	}
 	if b.Joined {
 		p.put(styled.Of(styled.Dim, "  delivered while it works"))

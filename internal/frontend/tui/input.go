@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -163,8 +165,8 @@ func (s *screen) pastePicture(ctx context.Context) {
 	}()
 }
 
-// attach puts an image into the prompt, or shows the error. It returns false if there is
-// neither.
+// attach puts an image or a document into the prompt, or shows the error. It returns false
+// if there is neither, and for what the model does not take: the text is its path.
 func (s *screen) attach(p *Picture, err error) bool {
 	switch {
 	case err != nil:
@@ -173,10 +175,17 @@ func (s *screen) attach(p *Picture, err error) bool {
 	case p == nil:
 		return false
 	}
-	s.editor.Attach(p.Name, p.Media)
-	if se := s.Conversation.Session(); se != nil && !se.View().Info().Images {
-		s.hint = se.View().Info().Ref() + " may not accept images"
+	if se := s.Conversation.Session(); se != nil {
+		info := se.View().Info()
+		if err := session.Refuse(info, []llm.Media{p.Media}); err != nil {
+			s.hint = err.Error()
+			return false
+		}
+		if !info.Takes(p.Media.Kind()) {
+			s.hint = info.Ref() + " may not accept images"
+		}
 	}
+	s.editor.Attach(p.Name, p.Media)
 	return true
 }
 

@@ -85,9 +85,6 @@ func (s *sessions) fork(ctx context.Context, id string, at int64) (*live, error)
 	return s.add(o, row), nil
 }
 
-// imageTypes are those that models take.
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-
 const mostImages = 20
 
 // prompt sends a prompt; the same id counts once.
@@ -102,10 +99,11 @@ func (l *live) prompt(ctx context.Context, p Prompt) error {
 		return fault.NewConfiguration("", "at most %d images fit into a prompt", mostImages)
 	}
 	for _, i := range p.Images {
-		if !slices.Contains(imageTypes, i.Type) || len(i.Data) == 0 {
-			return fault.NewConfiguration("use PNG, JPEG, GIF or WebP", "this is not an image that a model takes: %q", i.Type)
+		m, err := llm.NewMedia(i.Type, i.Data)
+		if err != nil {
+			return fault.NewConfiguration("", "%v", err)
 		}
-		op.Images = append(op.Images, llm.Media(i))
+		op.Images = append(op.Images, m)
 	}
 	l.mu.Lock()
 	if l.prompts[p.ID] {

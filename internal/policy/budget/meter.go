@@ -333,10 +333,11 @@ type size struct {
 	all, fresh, flying pictures // of the conversation, since that answer, before the request in flight
 }
 
-// pictures are images as a request carries them.
-type pictures struct{ bytes, count int64 }
+// pictures are media as a request carries them.
+type pictures struct{ bytes, tokens int64 }
 
-func (p pictures) minus(q pictures) pictures { return pictures{p.bytes - q.bytes, p.count - q.count} }
+func (p pictures) plus(q pictures) pictures  { return pictures{p.bytes + q.bytes, p.tokens + q.tokens} }
+func (p pictures) minus(q pictures) pictures { return pictures{p.bytes - q.bytes, p.tokens - q.tokens} }
 
 func (s *size) apply(e event.Event) {
 	switch b := e.Body.(type) {
@@ -360,15 +361,12 @@ func (s *size) apply(e event.Event) {
 
 func (s *size) add(ms []llm.Media) {
 	for _, m := range ms {
-		n := int64(len(m.Data)) * 4 / 3
-		s.fresh.bytes += n
-		s.all.bytes += n
-		s.fresh.count++
-		s.all.count++
+		one := pictures{int64(len(m.Data)) * 4 / 3, max(int64(m.Tokens()), tokensPerImage)}
+		s.fresh, s.all = s.fresh.plus(one), s.all.plus(one)
 	}
 }
 
 func (s *size) input(bytes int64) int64 {
 	added := max(0, bytes-s.bytes-s.fresh.bytes)
-	return s.tokens + Guess(added) + s.fresh.count*tokensPerImage
+	return s.tokens + Guess(added) + s.fresh.tokens
 }

@@ -121,7 +121,7 @@ func (b *Builder) SetTail(r *llm.Request, tail llm.Tail) {
 
 // packed returns the messages of now, to be unpacked when somebody asks for them.
 func (c *Conversation) packed() func() []llm.Message {
-	past, tail, blind := c.past.copied(), c.tail, c.HasUnseenImages()
+	past, tail, info, blind := c.past.copied(), c.tail, c.info, len(c.Unseen()) > 0
 	return func() []llm.Message {
 		ms, _ := past.all()
 		if len(tail.Parts) > 0 {
@@ -129,7 +129,7 @@ func (c *Conversation) packed() func() []llm.Message {
 		}
 		for i, m := range ms {
 			if blind {
-				ms[i] = withoutImages(m)
+				ms[i] = withoutUnseen(m, info)
 			}
 		}
 		return ms

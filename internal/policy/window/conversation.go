@@ -50,7 +50,7 @@ type Conversation struct {
 	sent     time.Time // when the last request was sent
 	paused   bool      // there was a pause that only a long cache outlives
 
-	hasImages bool // there are images
+	media []llm.MediaKind // the kinds that there are, each once
 }
 
 // about is what the fold knows of a message besides its text.
@@ -113,7 +113,7 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 	c.ledger.apply(e.Body)
 	c.compact.apply(e.Body)
-	c.noteImages(e.Body)
+	c.noteMedia(e.Body)
 	switch b := e.Body.(type) {
 	case event.Rebased:
 		c.rebased(b)
@@ -133,7 +133,7 @@ func (c *Conversation) Apply(e event.Event) {
 		c.close()
 		m := llm.Message{Role: llm.User}
 		for _, i := range b.Images {
-			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
+			m.Parts = append(m.Parts, i.Part())
 		}
 		m = appendParts(m, llm.TextPart(b.Text))
 		if b.Attached != "" {

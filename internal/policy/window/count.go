@@ -34,11 +34,10 @@ func (Estimate) Count(text string) int {
 
 // Tokens that are added to the texts of a part.
 const (
-	messageTokens = 4    // the role and its marks
-	callTokens    = 12   // the frame of a call: id, name, type
-	resultTokens  = 10   // the frame of a result
-	imageTokens   = 1500 // about the cost of a full-size image
-	toolTokens    = 12   // the frame of a tool's definition
+	messageTokens = 4  // the role and its marks
+	callTokens    = 12 // the frame of a call: id, name, type
+	resultTokens  = 10 // the frame of a result
+	toolTokens    = 12 // the frame of a tool's definition
 )
 
 // hundredths of a token
@@ -137,10 +136,17 @@ func tail(s string, limit int) (start int) {
 	return 0
 }
 
+func mediaTokens(ms []llm.Media) (n int) {
+	for _, m := range ms {
+		n += m.Tokens()
+	}
+	return n
+}
+
 func countPart(c Counter, p llm.Part) int {
 	switch p.Kind {
 	case llm.Image:
-		return imageTokens
+		return p.Attached().Tokens()
 	case llm.CallPart:
 		if p.Call == nil {
 			return 0
@@ -150,7 +156,7 @@ func countPart(c Counter, p llm.Part) int {
 		if p.Result == nil {
 			return 0
 		}
-		return resultTokens + c.Count(p.Result.Text) + imageTokens*len(p.Result.Images)
+		return resultTokens + c.Count(p.Result.Text) + mediaTokens(p.Result.Images)
 	case llm.Reasoning:
 		switch {
 		case p.Parsed:

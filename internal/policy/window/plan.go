@@ -83,7 +83,7 @@ func (c *Conversation) Plan(why event.CompactedWhy, focus string) Plan {
 	}
 	p.Summarise, p.older, p.size, p.facts = true, older, size, u.facts(older)
 	if kept < c.ledger.prompts.len() {
-		if is := c.ledger.images; len(is)*imageTokens <= body/10 {
+		if is := c.ledger.images; mediaTokens(is) <= body/10 {
 			p.images = is
 		}
 	}
@@ -196,7 +196,7 @@ func record(m llm.Message, most int) string {
 			}
 			fmt.Fprintf(&b, "result%s: %s\n", failed, short(p.Result.Text, 300))
 		case p.Kind == llm.Image:
-			b.WriteString("[an image]\n")
+			b.WriteString("[" + llm.CountMedia(mediaOf(p)) + "]\n")
 		}
 	}
 	return b.String()
@@ -219,7 +219,7 @@ func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 		e.Summary = summary
 		m := llm.Message{Role: llm.User}
 		for _, i := range p.images {
-			m.Parts = append(m.Parts, llm.Part{Kind: llm.Image, Media: i.Type, Data: i.Data})
+			m.Parts = append(m.Parts, i.Part())
 		}
 		m.Parts = append(m.Parts, llm.TextPart(p.text(summary)))
 		e.Start = []llm.Message{m}

@@ -76,14 +76,14 @@ func (e *encoder) shut() {
 	e.out = append(e.out, '}')
 }
 
-// said writes the messages of a person or of pawl: text and images.
+// said writes the messages of a person or of pawl: text and media.
 func (e *encoder) said(parts []llm.Part) {
 	for _, p := range parts {
 		switch p.Kind {
 		case llm.Text:
 			e.text(p.Text)
 		case llm.Image:
-			e.image(p.Media, p.Data)
+			e.media(p.Media, p.Data)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (e *encoder) text(s string) {
 	e.shut()
 }
 
-func (e *encoder) image(media string, data []byte) {
+func (e *encoder) media(media string, data []byte) {
 	if !shows(media) || len(data) == 0 {
 		return
 	}
@@ -107,19 +107,23 @@ func (e *encoder) image(media string, data []byte) {
 	e.shut()
 }
 
-// source writes an image block without its closing brace.
+// source writes the block of an image or a document without its closing brace.
 func (e *encoder) source(media string, data []byte) {
-	e.out = append(e.out, `{"type":"image","source":{"type":"base64","media_type":`...)
+	typ := "image"
+	if media == "application/pdf" {
+		typ = "document"
+	}
+	e.out = append(e.out, `{"type":"`+typ+`","source":{"type":"base64","media_type":`...)
 	e.out = lax.AppendString(e.out, media)
 	e.out = append(e.out, `,"data":"`...)
 	e.out = base64.StdEncoding.AppendEncode(e.out, data)
 	e.out = append(e.out, `"}`...)
 }
 
-// shows reports whether the API accepts images of this type.
+// shows reports whether the API accepts media of this type.
 func shows(media string) bool {
 	switch media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf":
 		return true
 	}
 	return false
@@ -129,15 +133,15 @@ func (e *encoder) result(r llm.Result) {
 	e.open(`{"type":"tool_result","tool_use_id":`)
 	e.out = lax.AppendString(e.out, wireID(r.ID))
 	text := strings.TrimSpace(r.Text) != ""
-	images := slices.DeleteFunc(slices.Clone(r.Images), func(m llm.Media) bool { return !shows(m.Type) || len(m.Data) == 0 })
+	shown := slices.DeleteFunc(slices.Clone(r.Images), func(m llm.Media) bool { return !shows(m.Type) || len(m.Data) == 0 })
 	switch {
-	case len(images) > 0:
+	case len(shown) > 0:
 		e.out = append(e.out, `,"content":[`...)
 		if text {
 			e.out = append(e.out, `{"type":"text","text":`...)
 			e.out = append(lax.AppendString(e.out, r.Text), '}')
 		}
-		for i, m := range images {
+		for i, m := range shown {
 			if i > 0 || text {
 				e.out = append(e.out, ',')
 			}

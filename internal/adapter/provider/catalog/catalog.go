@@ -41,6 +41,8 @@ type Override struct {
 	Window    int
 	MaxOutput int
 	Images    *bool
+	PDF       *bool
+	Audio     *bool
 }
 
 // Config is what a person's configuration sets for models.
@@ -282,6 +284,7 @@ func charged(r row, m model, base string) bool {
 func describe(c *Choice, r row, w Want) {
 	m, priced := lookup(c.Info.Model)
 	c.Info.Window, c.Info.MaxOutput, c.Info.Images = m.window, m.output, m.name != "" && !m.text || sees(c.Info.Model)
+	c.Info.PDF, c.Info.Audio = reads(*c, m), hears(*c, m)
 	c.Info.Search = searches(*c, r, m)
 	switch {
 	case priced && charged(r, m, c.BaseURL):
@@ -318,9 +321,14 @@ func describe(c *Choice, r row, w Want) {
 		if o.MaxOutput > 0 {
 			c.Info.MaxOutput = o.MaxOutput
 		}
-		if o.Images != nil {
-			c.Info.Images = *o.Images
-		}
+		set(&c.Info.Images, o.Images)
+		set(&c.Info.PDF, o.PDF)
+		set(&c.Info.Audio, o.Audio)
+	}
+	if c.Info.API == ollama.Name { // it has no form for them
+		c.Info.PDF, c.Info.Audio = false, false
+	} else if c.Info.API == anthropic.Name {
+		c.Info.Audio = false
 	}
 	// Gateways and clouds may not know the longer life.
 	if r.name == "anthropic" && sameHost(c.BaseURL, r.base) {
@@ -328,6 +336,12 @@ func describe(c *Choice, r row, w Want) {
 		if c.Info.Price != nil {
 			c.Info.Price.CacheLong = 2 * c.Info.Price.Input
 		}
+	}
+}
+
+func set(to, from *bool) {
+	if from != nil {
+		*to = *from
 	}
 }
 

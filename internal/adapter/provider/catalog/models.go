@@ -3,6 +3,9 @@ package catalog
 import (
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/openaichat"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/responses"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
@@ -220,6 +223,28 @@ func sees(name string) bool {
 		}
 	}
 	return false
+}
+
+// reads reports whether a model accepts PDF documents, hears whether it accepts audio. It
+// is known of the makers' models that see, where their own servers, clouds and OpenRouter
+// serve them; other gateways each have their own form for it.
+func reads(c Choice, m model) bool {
+	at := c.row.dialectName()
+	switch m.home {
+	case "anthropic":
+		return c.Info.API == anthropic.Name || at == "openrouter"
+	case "gemini":
+		return c.Info.API == gemini.Name || at == "openrouter"
+	case "openai":
+		return at == "openai" || at == "openrouter" || at == "azure" && c.Info.API == responses.Name
+	}
+	return false
+}
+
+func hears(c Choice, m model) bool {
+	at := c.row.dialectName()
+	return m.home == "gemini" && (c.Info.API == gemini.Name || at == "openrouter") ||
+		m.home == "openai" && strings.Contains(c.Info.Model, "audio") && c.Info.API == openaichat.Name && (at == "openai" || at == "openrouter")
 }
 
 // family returns the model family, which decides the form of the edit tool.

@@ -62,7 +62,7 @@ func (e *encoder) said(parts []llm.Part) {
 		case llm.Text:
 			e.text(p.Text)
 		case llm.Image:
-			e.image(p.Media, p.Data)
+			e.media(p.Attached())
 		}
 	}
 }
@@ -75,18 +75,18 @@ func (e *encoder) text(s string) {
 	e.out = append(lax.AppendString(e.out, s), '}')
 }
 
-func (e *encoder) image(media string, data []byte) {
-	if len(data) == 0 || !strings.HasPrefix(media, "image/") {
+func (e *encoder) media(m llm.Media) {
+	if len(m.Data) == 0 || m.Kind() == "" {
 		return
 	}
 	e.open(`{"inlineData":{"mimeType":`)
-	e.out = lax.AppendString(e.out, media)
+	e.out = lax.AppendString(e.out, m.Type)
 	e.out = append(e.out, `,"data":"`...)
-	e.out = base64.StdEncoding.AppendEncode(e.out, data)
+	e.out = base64.StdEncoding.AppendEncode(e.out, m.Data)
 	e.out = append(e.out, `"}}`...)
 }
 
-// results writes one answer for each call, in order. Images become separate parts, which
+// results writes one answer for each call, in order. Media become separate parts, which
 // all generations of models accept.
 func (e *encoder) results(parts []llm.Part) {
 	for _, p := range parts {
@@ -97,7 +97,7 @@ func (e *encoder) results(parts []llm.Part) {
 	for _, p := range parts {
 		if p.Kind == llm.Output && p.Result != nil {
 			for _, m := range p.Result.Images {
-				e.image(m.Type, m.Data)
+				e.media(m)
 			}
 		}
 	}

@@ -167,7 +167,7 @@ func user(out [][]byte, parts []llm.Part) [][]byte {
 		switch {
 		case p.Kind == llm.Text && p.Text != "":
 			texts = append(texts, p.Text)
-		case p.Kind == llm.Image:
+		case p.Kind == llm.Image && p.Attached().Kind() == llm.Images: // it has no field for others
 			images = append(images, base64.StdEncoding.EncodeToString(p.Data))
 		}
 	}
@@ -253,12 +253,7 @@ func results(out [][]byte, parts []llm.Part) [][]byte {
 			b = lax.AppendString(b, r.ID)
 			b = append(b, `,"content":`...)
 			out = append(out, append(lax.AppendString(b, text), '}'))
-			for n, img := range r.Images {
-				if n == 0 {
-					after = append(after, llm.TextPart("Images from "+r.Name+" ("+r.ID+"):"))
-				}
-				after = append(after, llm.Part{Kind: llm.Image, Media: img.Type, Data: img.Data})
-			}
+			after = append(after, r.Apart(r.ID)...)
 		case p.Kind == llm.Text && p.Text != "", p.Kind == llm.Image:
 			after = append(after, p)
 		}

@@ -131,7 +131,7 @@ func (a *API) Step(ms []llm.Message, mark bool) ([]byte, error) {
 	return b, nil
 }
 
-// user appends a message with text and images. With mark, the last of these gets a cache
+// user appends a message with text and media. With mark, the last of these gets a cache
 // marker.
 func (a *API) user(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	content := a.content(parts, mark)
@@ -142,24 +142,24 @@ func (a *API) user(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	return append(out, append(append(b, content...), '}'))
 }
 
-// content returns text and images: as a string if there is only text and the dialect has
+// content returns text and media: as a string if there is only text and the dialect has
 // no markers. It returns nil if there is nothing.
 func (a *API) content(parts []llm.Part, mark bool) []byte {
 	said := make([]llm.Part, 0, len(parts))
-	images := false
+	media := false
 	for _, p := range parts {
 		switch {
 		case p.Kind == llm.Text && p.Text != "":
 			said = append(said, p)
 		case p.Kind == llm.Image:
 			said = append(said, p)
-			images = true
+			media = true
 		}
 	}
 	if len(said) == 0 {
 		return nil
 	}
-	if !images && !a.d.Markers {
+	if !media && !a.d.Markers {
 		text := said[0].Text
 		for _, p := range said[1:] {
 			text += "\n\n" + p.Text
@@ -175,7 +175,7 @@ func (a *API) content(parts []llm.Part, mark bool) []byte {
 		if p.Kind == llm.Text {
 			b = appendText(b, p.Text, last)
 		} else {
-			b = appendImage(b, p.Media, p.Data, last)
+			b = appendMedia(b, p.Attached(), last)
 		}
 	}
 	return append(b, ']')
@@ -190,10 +190,17 @@ func appendText(b []byte, text string, mark bool) []byte {
 	return append(b, '}')
 }
 
-func appendImage(b []byte, media string, data []byte, mark bool) []byte {
-	b = append(b, `{"type":"image_url","image_url":{"url":`...)
-	b = lax.AppendString(b, "data:"+media+";base64,"+base64.StdEncoding.EncodeToString(data))
-	b = append(b, '}')
+func appendMedia(b []byte, m llm.Media, mark bool) []byte {
+	data := base64.StdEncoding.EncodeToString(m.Data)
+	switch m.Kind() {
+	case llm.Audio:
+		b = append(b, `{"type":"input_audio","input_audio":{"data":"`+data+`","format":"`+strings.TrimPrefix(m.Type, "audio/")+`"}`...)
+	case llm.PDF: // the API wants a name
+		b = append(b, `{"type":"file","file":{"filename":"document.pdf","file_data":"data:application/pdf;base64,`+data+`"}`...)
+	default:
+		b = append(b, `{"type":"image_url","image_url":{"url":`...)
+		b = append(lax.AppendString(b, "data:"+m.Type+";base64,"+data), '}')
+	}
 	if mark {
 		b = append(b, marker...)
 	}
@@ -308,7 +315,7 @@ func (a *API) appendReasoning(b []byte, reasoning []llm.Part) []byte {
 }
 
 // results appends the results of a step, each as a message. Tool messages can contain
-// only text, so images and text that follows the results go into a user message after
+// only text, so media and text that follows the results go into a user message after
 // them.
 func (a *API) results(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 	var after []llm.Part
@@ -317,12 +324,7 @@ func (a *API) results(out [][]byte, parts []llm.Part, mark bool) [][]byte {
 		switch {
 		case p.Kind == llm.Output && p.Result != nil:
 			last = i
-			for n, img := range p.Result.Images {
-				if n == 0 {
-					after = append(after, llm.TextPart("Images from "+p.Result.Name+" ("+a.d.CallID.Fit(p.Result.ID)+"):"))
-				}
-				after = append(after, llm.Part{Kind: llm.Image, Media: img.Type, Data: img.Data})
-			}
+			after = append(after, p.Result.Apart(a.d.CallID.Fit(p.Result.ID))...)
 		case p.Kind == llm.Text && p.Text != "", p.Kind == llm.Image:
 			after = append(after, p)
 		}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
@@ -150,7 +151,7 @@ func appendUser(items [][]byte, parts []llm.Part) [][]byte {
 	return append(items, append(append(b, content...), '}'))
 }
 
-// contentOf returns text and images: as a string if there is only one text, nil if there
+// contentOf returns text and media: as a string if there is only one text, nil if there
 // is nothing.
 func contentOf(parts []llm.Part) []byte {
 	var said []llm.Part
@@ -170,12 +171,19 @@ func contentOf(parts []llm.Part) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if p.Kind == llm.Text {
+		data := base64.StdEncoding.EncodeToString(p.Data)
+		kind := p.Attached().Kind()
+		switch {
+		case p.Kind == llm.Text:
 			b = append(b, `{"type":"input_text","text":`...)
 			b = append(lax.AppendString(b, p.Text), '}')
-		} else {
+		case kind == llm.Audio:
+			b = append(b, `{"type":"input_audio","input_audio":{"data":"`+data+`","format":"`+strings.TrimPrefix(p.Media, "audio/")+`"}}`...)
+		case kind == llm.PDF: // the API wants a name
+			b = append(b, `{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,`+data+`"}`...)
+		default:
 			b = append(b, `{"type":"input_image","image_url":`...)
-			b = append(lax.AppendString(b, "data:"+p.Media+";base64,"+base64.StdEncoding.EncodeToString(p.Data)), '}')
+			b = append(lax.AppendString(b, "data:"+p.Media+";base64,"+data), '}')
 		}
 	}
 	return append(b, ']')
@@ -275,7 +283,7 @@ func textOf(f *provider.Freeform, c llm.Call) string {
 	return cmp.Or(c.Sent, string(c.Args))
 }
 
-// results appends the results of a step. Images go into the result itself if the host
+// results appends the results of a step. Media go into the result itself if the host
 // accepts that, else into a user message after all results, with the text that follows
 // them.
 func (a *API) results(items [][]byte, parts []llm.Part) [][]byte {
@@ -288,15 +296,13 @@ func (a *API) results(items [][]byte, parts []llm.Part) [][]byte {
 			if r.Error { // the API has no field for it
 				text = "[error] " + text
 			}
-			images := make([]llm.Part, 0, len(r.Images)+1)
-			for _, img := range r.Images {
-				images = append(images, llm.Part{Kind: llm.Image, Media: img.Type, Data: img.Data})
-			}
+			media := r.Apart(fit(r.ID))
 			output := lax.AppendString(nil, text)
-			if len(images) > 0 && a.d.OpenAI {
-				output = contentOf(append([]llm.Part{llm.TextPart(text)}, images...))
-			} else if len(images) > 0 {
-				after = append(append(after, llm.TextPart("Images from "+r.Name+" ("+fit(r.ID)+"):")), images...)
+			if len(media) > 0 && a.d.OpenAI {
+				media[0] = llm.TextPart(text)
+				output = contentOf(media)
+			} else {
+				after = append(after, media...)
 			}
 			b := append([]byte(nil), `{"type":"function_call_output","call_id":`...)
 			if a.d.freeform(r.Name) != nil {

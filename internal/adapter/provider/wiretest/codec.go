@@ -95,7 +95,7 @@ func drawPart(t *rapid.T, wire string) llm.Part {
 			p.Raw = json.RawMessage(`{"type":"thinking","thinking":"x","signature":"abc="}`)
 		}
 	case llm.Image:
-		p.Media = rapid.SampledFrom([]string{"image/png", "image/tiff", "x"}).Draw(t, "media")
+		p.Media = rapid.SampledFrom([]string{"image/png", "image/tiff", "application/pdf", "audio/wav", "x"}).Draw(t, "media")
 		p.Data = rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(t, "data")
 	case llm.CallPart:
 		c := llm.NewCall(id, "run", rapid.SampledFrom([]string{"", "{}", `{"a":[1,"]"]}`, "{'a':1}", "oops"}).Draw(t, "args"))
@@ -103,7 +103,7 @@ func drawPart(t *rapid.T, wire string) llm.Part {
 	case llm.Output:
 		p.Result = &llm.Result{ID: id, Name: "run", Text: text, Error: rapid.Bool().Draw(t, "error")}
 		if rapid.Bool().Draw(t, "image") {
-			p.Result.Images = []llm.Media{{Type: "image/png", Data: []byte{1, 2}}, {Type: "what"}}
+			p.Result.Images = []llm.Media{{Type: "image/png", Data: []byte{1, 2}}, {Type: "application/pdf", Data: []byte{3}}, {Type: "audio/mp3", Data: []byte{4}}, {Type: "what"}}
 		}
 	case llm.Opaque:
 		p.Raw = json.RawMessage(rapid.SampledFrom([]string{`{"type":"redacted_thinking","data":"x"}`, `{"type":"server_tool_use","id":"s"}`}).Draw(t, "raw"))

@@ -198,13 +198,13 @@ func (e *Editor) Paste(text string, name func(n int, text string) string) {
 	e.insert(e.addPaste(Pasted{Name: name(len(e.pasted)+1, text), Text: text}))
 }
 
-// Attach inserts an image. The text shows its name.
+// Attach inserts an image or a document. The text shows its name.
 func (e *Editor) Attach(name string, m llm.Media) {
 	if len(e.pasted) >= 0x1000 {
 		return
 	}
 	e.beforeChange()
-	name = fmt.Sprintf("image %d: %s", len(e.pasted)+1, sanitize(name))
+	name = fmt.Sprintf("%s %d: %s", m.Kind().Name(), len(e.pasted)+1, sanitize(name))
 	e.insert(e.addPaste(Pasted{Name: name, Text: "[" + name + "]", Image: &m}))
 }
 

@@ -2,6 +2,7 @@ package window
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,8 +62,8 @@ func TestImagesInWords(t *testing.T) {
 	}
 	use(false, "blind")
 	apply(event.Prompted{Text: "look", Images: []llm.Media{media}})
-	if !c.HasUnseenImages() {
-		t.Error("it is not blind")
+	if got := c.Unseen(); !slices.Equal(got, []llm.MediaKind{llm.Images}) {
+		t.Errorf("it is not blind: %v", got)
 	}
 	if got := request(); strings.Contains(got, "PIXELS") || !strings.Contains(got, "image/png, 6 bytes") || !strings.Contains(got, "look") {
 		t.Errorf("%s", got)
@@ -72,15 +73,56 @@ func TestImagesInWords(t *testing.T) {
 	if strings.Contains(got, "PIXELS") || strings.Count(got, "left out here") != 3 {
 		t.Errorf("%s", got)
 	}
-	if r, _ := c.Aside("why?"); len(r.Messages) == 0 || hasImages(r.Messages[0]) {
+	if r, _ := c.Aside("why?"); len(r.Messages) == 0 || len(mediaOf(r.Messages[0].Parts[0])) > 0 {
 		t.Error("an aside sends the image")
 	}
 	use(true, "seeing")
-	if got := request(); strings.Count(got, "PIXELS") != 3 || strings.Contains(got, "left out") || c.HasUnseenImages() {
+	if got := request(); strings.Count(got, "PIXELS") != 3 || strings.Contains(got, "left out") || len(c.Unseen()) > 0 {
 		t.Errorf("%s", got)
 	}
 	use(false, "blind")
 	if got := request(); strings.Contains(got, "PIXELS") {
 		t.Errorf("%s", got)
+	}
+}
+
+// SPEC 17.2, 9.4: each kind of media is judged by itself, in prompts and in results; the log
+// keeps the bytes, which a model that takes them is sent unchanged.
+func TestDocumentsInWords(t *testing.T) {
+	var c Conversation
+	b := NewBuilder(&c, seenCodec{})
+	request := func(info llm.Info) string {
+		info.Provider, info.Model, info.API = "p", "m", "x"
+		c.Apply(event.Event{Body: event.Rebased{Info: info}})
+		return string(bytes.Join(must.Get(b.Request(llm.Tail{}))(t).Body[:2], nil))
+	}
+	c.Apply(event.Event{Body: event.Rebased{Info: llm.Info{Model: "m"}}})
+	for _, body := range []event.Body{
+		event.Prompted{Text: "look", Images: []llm.Media{{Type: "image/png", Data: []byte("PIXELS")}, {Type: "application/pdf", Data: []byte("PAGES")}}},
+		event.Requested{}, asks("1", "play", `{}`),
+		event.CallDone{ID: "1", Tool: "play", Result: llm.Result{ID: "1", Name: "play", Text: "here", Images: []llm.Media{{Type: "audio/wav", Data: []byte("SOUND")}, {Type: "image/png", Data: []byte("PIXELS")}}}},
+	} {
+		c.Apply(event.Event{Body: body})
+	}
+	for _, x := range []struct {
+		info          llm.Info
+		shows, leaves []string
+	}{
+		{llm.Info{Images: true, PDF: true, Audio: true}, []string{"PIXELS", "PAGES", "SOUND"}, []string{"left out"}},
+		{llm.Info{Images: true, PDF: true}, []string{"PIXELS", "PAGES", "[an audio file (audio/wav, 5 bytes) is left out here: you take no audio files]"}, []string{"SOUND"}},
+		{llm.Info{Images: true}, []string{"PIXELS", "[a PDF (application/pdf, 5 bytes) is left out here: you take no PDFs]"}, []string{"PAGES", "SOUND"}},
+		{llm.Info{PDF: true, Audio: true}, []string{"PAGES", "SOUND", "[an image (image/png, 6 bytes) is left out here: you take no images]"}, []string{"PIXELS"}},
+	} {
+		got := request(x.info)
+		for _, s := range x.shows {
+			if !strings.Contains(got, s) {
+				t.Errorf("%+v: %q misses %q", x.info, got, s)
+			}
+		}
+		for _, s := range x.leaves {
+			if strings.Contains(got, s) {
+				t.Errorf("%+v: %q has %q", x.info, got, s)
+			}
+		}
 	}
 }
