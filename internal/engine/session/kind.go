@@ -16,6 +16,12 @@ import (
 // model, the mode and the budget.
 func (c Config) As(a tool.Agent) (as Config, missing []string) {
 	c.Tools, missing = children.ToolsOf(c.Tools, a, c.Agents > 0)
+	if of := c.FolderTools; of != nil {
+		c.FolderTools = func() tool.Set {
+			set, _ := children.ToolsOf(of(), a, false)
+			return set
+		}
+	}
 	if c.Outside != nil {
 		missing = slices.DeleteFunc(missing, func(n string) bool { return strings.HasPrefix(n, "mcp__") }) // they come later
 		c.Outside = outsideOfKind{c.Outside, a}
@@ -31,6 +37,15 @@ func (c Config) As(a tool.Agent) (as Config, missing []string) {
 		}
 	}
 	return c, missing
+}
+
+// whole returns the provider that a kind of agent has only a part of: people and programs
+// ask it for all.
+func whole(o Outside) Outside {
+	if k, ok := o.(outsideOfKind); ok {
+		return k.Outside
+	}
+	return o
 }
 
 // outsideOfKind provides the tools from outside that a kind of agent may use.

@@ -79,7 +79,7 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 // in it are ignored.
 func (s *Session) attach(ctx context.Context, p Prompt) Prompt {
 	if p.Source == event.Person {
-		other, _ := s.cfg.Outside.(mention.Resources)
+		other, _ := whole(s.cfg.Outside).(mention.Resources)
 		p.attached = mention.Reader{
 			Resources: other,
 			Symbols:   s.cfg.Symbols, MaxBytes: window.Bytes(eventlog.Query(s.log, s.conv.PromptCap)),

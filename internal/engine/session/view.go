@@ -46,7 +46,7 @@ func (v *View) Code() tool.Code { return v.s.cfg.Code }
 func (v *View) Symbols() tool.Symbols { return v.s.cfg.Symbols }
 
 // Outside returns the provider of tools from outside, nil if there is none.
-func (v *View) Outside() Outside { return v.s.cfg.Outside }
+func (v *View) Outside() Outside { return whole(v.s.cfg.Outside) }
 
 // Jobs lists the background commands that run, those of agents as well.
 func (v *View) Jobs() []tool.Job {

@@ -33,6 +33,7 @@ type Row struct {
 // Table has the options of the SDK.
 var Table = map[string]Row{
 	"additionalDirectories":    {Use: Used, Flags: "add-dir"},
+	"agent":                    {Use: Used, Note: "its prompt, tools, model and limits; an agent that nobody has ends the run", Flags: "agent"},
 	"agents":                   {Use: Used, Keys: "agents"},
 	"allowedTools":             {Use: Used, Flags: "allowedTools"},
 	"canUseTool":               {Use: Used, Flags: "permission-prompt-tool"},
@@ -90,7 +91,6 @@ var Table = map[string]Row{
 	"title":                  {Use: Left, Note: "pawl sessions lists sessions by their first prompt", Keys: "title"},
 	"toolConfig":             {Use: Left, Note: "pawl has no such settings of tools"},
 
-	"agent":             {Use: Refused, Note: "the main conversation has no kind: write its text into systemPrompt, its limits into tools and disallowedTools", Flags: "agent"},
 	"plugins":           {Use: Refused, Note: "pawl plugin add FOLDER installs a plugin that is a git repository", Flags: "plugin-dir plugin-dir-no-mcp", Keys: "plugins"},
 	"projectConfigRoot": {Use: Refused, Note: "pawl reads the configuration of the folder that it works in", Flags: "project-config-root"},
 	"sessionStore":      {Use: Refused, Note: "pawl stores sessions by itself: pawl sessions export", Flags: "session-mirror"},

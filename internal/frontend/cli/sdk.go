@@ -76,6 +76,7 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 	fs := c.Flags()
 	fs.StringArrayVar(&opt.Settings, "settings", nil, "")
 	fs.StringArrayVar(&opt.Settings, "managed-settings", nil, "")
+	fs.StringVar(&opt.Agent, "agent", "", "")
 	fs.StringVar(&opt.ForkAfter, "resume-session-at", "", "")
 	fs.StringVar(&opt.Drops, "resume-drops-turn", "", "")
 	fs.BoolVar(&opt.StrictMCP, "strict-mcp-config", false, "")
@@ -95,7 +96,7 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 		}
 		return err
 	})
-	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget", "resume-session-at", "resume-drops-turn"} {
+	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget", "agent", "resume-session-at", "resume-drops-turn"} {
 		_ = fs.MarkHidden(name)
 	}
 }

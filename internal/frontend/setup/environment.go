@@ -112,6 +112,7 @@ type Options struct {
 	ForkAfter, Drops string
 	SessionID        string // of the new session
 
+	Agent                      string // the kind of agent as which the session works; "": none
 	SystemPrompt, AppendPrompt string
 	Plan                       string // a file
 	Autofix, NoAutofix         bool

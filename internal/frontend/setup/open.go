@@ -24,6 +24,10 @@ func (e *Environment) Open(ctx context.Context, opt *Options, fr Frontend) (_ *O
 			o.Close()
 		}
 	}()
+	opt, kind, err := e.asAgent(opt, o)
+	if err != nil {
+		return nil, err
+	}
 	c, err := e.choices(ctx, opt, fr, o)
 	if err != nil {
 		return nil, err
@@ -38,7 +42,7 @@ func (e *Environment) Open(ctx context.Context, opt *Options, fr Frontend) (_ *O
 		return nil, err
 	}
 	start := c.perm.Mode()
-	conf := (&assembly{e, opt, fr, c, w, t, o}).config()
+	conf := narrow((&assembly{e, opt, fr, c, w, t, o}).config(), kind, o)
 	if o.Store, err = c.store(); err != nil {
 		return nil, err
 	}

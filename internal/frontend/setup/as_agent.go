@@ -1,0 +1,77 @@
+package setup
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
+	"github.com/pawl-agent/pawl/internal/team/subagent"
+)
+
+// asAgent returns the options of a session that works as a kind of agent (--agent): with its
+// text in place of pawl's, its model, and its limits. What the options say goes first, but
+// no limit becomes wider by them.
+func (e *Environment) asAgent(opt *Options, o *Opened) (*Options, *agents.Kind, error) {
+	if opt.Agent == "" {
+		return opt, nil, nil
+	}
+	dir, err := e.RealDir(opt.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	conf, paths, err := e.SettingsIn(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, _ := e.AgentKinds(dir, paths) // opening the session tells the warnings
+	all = agents.Before(opt.Driver.Agents, all)
+	k, ok := subagent.Find(all, opt.Agent)
+	if !ok {
+		var names []string
+		for _, k := range all {
+			names = append(names, k.Name)
+		}
+		return nil, nil, Usage("--agent: there is no agent %.64q; there are %s", opt.Agent, strings.Join(names, ", "))
+	}
+	as := *opt
+	if as.Model == "" && k.Model != "" {
+		if _, err := e.Resolve(k.Model, conf); err != nil {
+			return nil, nil, Usage("--agent %s: its model %s cannot be used (%w); --model names another one", k.Name, k.Model, err)
+		}
+		as.Model = k.Model
+	}
+	as.Effort = cmp.Or(as.Effort, k.Effort)
+	if as.SystemPrompt != "" {
+		o.warn("the text of the agent " + k.Name + " is not used: another system prompt is given")
+	}
+	as.SystemPrompt = cmp.Or(as.SystemPrompt, k.Prompt)
+	if k.ReadOnly && as.Mode == "" {
+		as.Mode = string(permission.Plan)
+	}
+	as.MaxTurns, as.MaxUSD = least(as.MaxTurns, k.Steps), least(as.MaxUSD, k.USD)
+	return &as, &k, nil
+}
+
+// least returns the smaller limit; 0 is none.
+func least[N int | float64](a, b N) N {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// narrow leaves a session the tools of a kind; nil leaves all.
+func narrow(conf session.Config, k *agents.Kind, o *Opened) session.Config {
+	if k == nil {
+		return conf
+	}
+	conf, missing := conf.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly})
+	if len(missing) > 0 {
+		o.warn(fmt.Sprintf("the agent %s works without %s: this session has no such tool", k.Name, strings.Join(missing, ", ")))
+	}
+	return conf
+}
