@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,9 @@ import (
 type Crew struct {
 	Goal    string // of a swarm, "" for an agent
 	Members []Member
+	// Machines are the other machines of a swarm, each with its tasks, or with why it gets
+	// no more.
+	Machines []string
 	// Outcome is how a swarm ended, "" while it runs.
 	Outcome string
 	USD     float64 // what its results cost
@@ -61,6 +65,13 @@ func (t *Timeline) swarmed(e event.Event) {
 	c.USD, _, c.Known = t.swarm.Spent()
 	for _, s := range t.swarm.Tasks() {
 		c.Members = append(c.Members, t.withLastAction(worker(s)))
+	}
+	for _, m := range t.swarm.Machines() {
+		text := fmt.Sprintf("%s  works on %d, did %d", m.Name, m.Works, m.Done)
+		if m.Failed > 0 {
+			text += fmt.Sprintf(", failed %d", m.Failed)
+		}
+		c.Machines = append(c.Machines, plain.Line(cmp.Or(m.Aside, text)))
 	}
 	if t.swarm.Ended != nil {
 		c.Outcome = string(t.swarm.Ended.Outcome)

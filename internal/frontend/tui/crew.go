@@ -47,6 +47,14 @@ func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styl
 	if left > 0 {
 		out = append(out, styled.Of(styled.Dim, fmt.Sprintf("└ and %d more; /states shows all", left)))
 	}
+	if b.Outcome == "" { // they do no more
+		for _, m := range b.Machines[:min(len(b.Machines), crewRows)] {
+			out = append(out, styled.Of(styled.Dim, "  "+m).Cut(p.width))
+		}
+		if left := len(b.Machines) - crewRows; left > 0 {
+			out = append(out, styled.Of(styled.Dim, fmt.Sprintf("  and %s", brief.Plural(left, "more machine", "more machines"))))
+		}
+	}
 	if b.Outcome != "" {
 		role := styled.Bad
 		if b.Outcome == "verified" {

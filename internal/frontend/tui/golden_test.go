@@ -137,7 +137,7 @@ func crewed() []any {
 		event.TaskTaken{Task: "parser", Worker: "w1", Fence: 1}, event.TaskTaken{Task: "printer", Worker: "w2", Fence: 2}, look,
 		event.TaskReturned{Task: "printer", Worker: "w2", Fence: 2, Outcome: event.TaskFailed, Error: "its checks fail", USD: &usd},
 		event.TaskReturned{Task: "parser", Worker: "w1", Fence: 1, Outcome: event.TaskDone, Commit: "c", USD: &usd}, look,
-		event.TaskMerged{Task: "parser", Commit: "m"}, event.TaskTaken{Task: "docs", Worker: "w1", Fence: 3}, look,
+		event.TaskMerged{Task: "parser", Commit: "m"}, event.TaskTaken{Task: "docs", Worker: "w1", Fence: 3, Machine: "build-2"}, look,
 		event.SwarmEnded{Outcome: event.SwarmIncomplete, Error: "tasks failed"},
 	}
 }
