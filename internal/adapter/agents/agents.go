@@ -38,6 +38,7 @@ type Kind struct {
 	Steps       int      // the most model replies of one run; 0: the parent's
 	Not         []string // tools that it may not use, as tool.Agent has them
 	Skills      []string // whose text it gets at its start
+	Memory      string   // the folder of its notes, "" for none: user, project or local, until Remember
 	Background  bool     // it runs in the background, also where the model does not say so
 	ReadOnly    bool     // agents of this kind change nothing
 	File        string   // "": built in
@@ -242,6 +243,10 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 		}
 	}
 	k.Skills, _ = fields.List("skills")
+	if k.Memory = fields.Text("memory"); k.Memory != "" && !slices.Contains([]string{"user", "project", "local"}, k.Memory) {
+		notes = append(notes, fmt.Sprintf("memory is %.40q, and not user, project or local: it has no notes", k.Memory))
+		k.Memory = ""
+	}
 	k.Background = fields.Text("background") == "true"
 	if s := fields.Text("maxturns"); s != "" {
 		if k.Steps, err = strconv.Atoi(s); err != nil || k.Steps <= 0 {

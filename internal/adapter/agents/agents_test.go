@@ -137,7 +137,7 @@ func TestMaxTurns(t *testing.T) {
 	for value, want := range map[string]int{"3": 3, "'7'": 7, "0": -1, "-2": -1, "many": -1, "1.5": -1} {
 		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nmaxTurns: " + value + "\nmemory: user\n---\nx"})})
 		k := find(kinds, "a")
-		if (k.Name == "") != (want < 0) || want > 0 && (k.Steps != want || !strings.Contains(fmt.Sprint(k.Keys), "memory is not used")) || (len(warnings) == 1) != (want < 0) {
+		if (k.Name == "") != (want < 0) || want > 0 && (k.Steps != want || !strings.Contains(fmt.Sprint(k.Keys), "memory is used, in pawl's own way")) || (len(warnings) == 1) != (want < 0) {
 			t.Errorf("%s: %+v %q", value, k, warnings)
 		}
 	}

@@ -49,6 +49,9 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	if !fr.ReadOnly && c.conf.User.Agents.Levels() > 0 {
 		t.kinds, warnings = e.kinds(c.dir, c.paths, c.plugins, w.mask.String)
 		t.kinds = agents.Before(opt.Driver.Agents, t.kinds)
+		for i := range t.kinds {
+			t.kinds[i].Remember(e.Env("HOME"), c.dir)
+		}
 		o.warn(warnings...)
 	}
 	t.system = opt.SystemPrompt

@@ -49,13 +49,13 @@ func toolSet(o offer) tool.Set {
 		set = append(set, tools.WebSearch())
 	}
 	if len(o.kinds) > 0 {
-		set = append(set, subagent.Tool(o.kinds))
+		set = append(set, subagent.Tool(o.kinds, o.mask))
 	}
 	if known := skills.ForModel(o.skills); len(known) > 0 {
 		var forked skills.Forked
 		if len(o.kinds) > 0 {
 			forked = func(ctx context.Context, env tool.Env, s skills.Skill, text string) (tool.Result, error) {
-				return subagent.Run(ctx, env, o.kinds, subagent.Arguments{Description: "the skill " + s.Name, Prompt: text, Agent: s.Agent}, s.Model)
+				return subagent.Run(ctx, env, o.kinds, subagent.Arguments{Description: "the skill " + s.Name, Prompt: text, Agent: s.Agent}, o.mask, s.Model, s.Effort)
 			}
 		}
 		set = append(set, skills.Tool(known, o.mask, forked))
@@ -73,7 +73,7 @@ func byShell(t tool.Tool) tool.Tool {
 // everyTool returns all tools of pawl.
 func everyTool() tool.Set {
 	every := append(toolSet(offer{search: true, person: true, git: true}), tools.Lsp()...)
-	return append(every, subagent.Tool(nil), skills.Tool(nil, strings.Clone, nil))
+	return append(every, subagent.Tool(nil, nil), skills.Tool(nil, strings.Clone, nil))
 }
 
 // alike are tools that come with another one: further forms of it, and what it needs.

@@ -35,7 +35,6 @@ type front struct {
 const (
 	whenCalled  = "for the turn that you begin with it; when the model reads the skill, its own turn goes on"
 	narrowTools = "use allowed-tools"
-	shared      = "pawl's memory is one for the folder: pawl memory"
 )
 
 // fronts are the keys of each kind of file. TestNoGuardIsDropped has a value for
@@ -80,7 +79,7 @@ var fronts = func() map[Front]map[string]front {
 			"skills":           {use: Used},
 			"background":       {use: Used},
 			"mcpservers":       {use: Differently, note: "an agent has the servers of the session; one that only the file describes is not started"},
-			"memory":           {use: Unused, note: shared},
+			"memory":           {use: Differently, note: "its notes are in its prompt; it asks before it writes them, since a later session obeys them"},
 			"effort":           {use: Used},
 			"temperature":      {use: Unused, note: noSuch},
 			"initialprompt":    {use: Unused, note: "an agent gets its prompt from who starts it"},

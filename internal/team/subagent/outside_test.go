@@ -64,7 +64,7 @@ func TestAgentsHaveToolsFromOutside(t *testing.T) {
 			{Name: "narrow", Description: "d", Prompt: "p", Tools: []string{"Read"}},
 			{Name: "named", Description: "d", Prompt: "p", Tools: []string{"mcp__s__hidden"}},
 		}, agents.Builtin()...)
-		c.Tools = append(c.Tools[:len(c.Tools)-1:len(c.Tools)-1], subagent.Tool(kinds))
+		c.Tools = append(c.Tools[:len(c.Tools)-1:len(c.Tools)-1], subagent.Tool(kinds, strings.Clone))
 		must.Do(t, c.Permission.Add("flag", []string{"mcp__s__*"}, nil, []string{"mcp__s__denied"}))
 	})
 	es, _ := r.run(nil)

@@ -76,7 +76,7 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 	r.cfg = sessiontest.Config(t, dir, r.model, nil)
 	r.cfg.System, r.cfg.Agents, r.cfg.Journal, r.cfg.Mask = "be good", 1, changes.Share(j), secrets.New("hunter2hunter2")
 	r.cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }
-	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds)}
+	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds, strings.Clone)}
 	r.cfg.NewID = func() string { return fmt.Sprint("q", r.ids.Add(1)) }
 	for _, c := range change {
 		c(&r.cfg)

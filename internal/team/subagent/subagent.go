@@ -45,12 +45,12 @@ type Arguments struct {
 	Background  bool   `json:"background,omitempty" doc:"go on meanwhile: you are told when it has ended"`
 }
 
-// Tool returns the agent tool for these kinds.
-func Tool(kinds []agents.Kind) tool.Tool {
+// Tool returns the agent tool for these kinds. mask removes secrets from their notes.
+func Tool(kinds []agents.Kind, mask func(string) string) tool.Tool {
 	t := tool.New(Name, doc(kinds),
 		func(tool.Env, Arguments) (tool.Footprint, error) { return tool.Footprint{RunsChild: true}, nil },
 		func(ctx context.Context, env tool.Env, in Arguments) (tool.Result, error) {
-			return Run(ctx, env, kinds, in, "")
+			return Run(ctx, env, kinds, in, mask, "", "")
 		},
 	)
 	t.Facts = tool.Facts{
@@ -86,8 +86,9 @@ func doc(kinds []agents.Kind) string {
 	return b.String()
 }
 
-// Run starts an agent of one of the kinds. model, if set, is used in place of the kind's.
-func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, model string) (tool.Result, error) {
+// Run starts an agent of one of the kinds. model and effort, if set, are used in place of
+// the kind's.
+func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, mask func(string) string, model, effort string) (tool.Result, error) {
 	if env.Agents == nil {
 		return tool.Errorf("This session starts no agents. Do the work yourself."), nil
 	}
@@ -100,8 +101,8 @@ func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, m
 		return tool.Errorf("There is no kind of agent %q. There are: %s.", in.Agent, strings.Join(names, ", ")), nil
 	}
 	a := tool.Agent{
-		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k),
-		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), Effort: k.Effort, USD: k.USD, Steps: k.Steps,
+		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k, mask),
+		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), Effort: cmp.Or(effort, k.Effort), USD: k.USD, Steps: k.Steps,
 	}
 	if in.Background = in.Background || k.Background; in.Background {
 		a.Report = func(r tool.AgentRun) string {
@@ -143,8 +144,12 @@ func Find(kinds []agents.Kind, name string) (agents.Kind, bool) {
 }
 
 // about returns the instructions of a kind, for the end of the agent's system prompt.
-func about(k agents.Kind) string {
-	return "You are the agent " + k.Name + ": another agent of pawl started you for a part of its task, and reads only your last message.\n\n" + k.Prompt
+func about(k agents.Kind, mask func(string) string) string {
+	out := "You are the agent " + k.Name + ": another agent of pawl started you for a part of its task, and reads only your last message.\n\n" + k.Prompt
+	if notes := k.Notes(mask); notes != "" {
+		out += "\n\n" + notes
+	}
+	return out
 }
 
 // text returns the result of an agent for the model that started it.
