@@ -77,6 +77,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"a denied word":  {"---\nname: a\ndescription: d\ndisallowedTools: Bsh\n---\nx", "does not know the tool"},
 		"a denied map":   {"---\nname: a\ndescription: d\ndisallowedTools: {Bash: true}\n---\nx", "names of tools"},
 		"a map of tools": {"---\nname: a\ndescription: d\ntools: {write: false}\n---\nx", "names of tools"},
+		"isolation":      {"---\nname: a\ndescription: d\nisolation: worktree\n---\nx", "isolation, which pawl cannot enforce"},
 		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "hooks, which pawl cannot enforce"},
 		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of the front matter of an agent"},
 		"allowed tools":  {"---\nname: a\ndescription: d\nallowed_tools: Read\n---\nx", "allowed_tools"},
@@ -108,8 +109,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		}
 	})
 	t.Run("what weakens nothing", func(t *testing.T) {
-		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nlicense: MIT\nflavour: mild\nisolation: worktree\n---\nx"})})
-		if find(kinds, "a").Name == "" || len(warnings) != 1 || !strings.Contains(warnings[0], "isolation is not used") || !strings.Contains(fmt.Sprint(find(kinds, "a").Keys), "flavour is not known") {
+		kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nlicense: MIT\nflavour: mild\npermissionMode: auto\n---\nx"})})
+		if find(kinds, "a").Name == "" || len(warnings) != 1 || !strings.Contains(warnings[0], "permissionMode \"auto\" is ignored") || !strings.Contains(fmt.Sprint(find(kinds, "a").Keys), "flavour is not known") {
 			t.Errorf("%+v %q", kinds, warnings)
 		}
 	})

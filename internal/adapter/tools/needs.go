@@ -140,7 +140,7 @@ func nextStep(env tool.Env, rs []process.Refusal, cmds []shellsyntax.Command) st
 	}
 	need, rule := "", ""
 	if i := slices.IndexFunc(rs, askable); i >= 0 {
-		need, rule = rs[i].String(), tool.EditFamily
+		need, rule = rs[i].Act+" "+rs[i].What, tool.EditFamily
 		switch rs[i].Act {
 		case process.ActRead:
 			rule = tool.ReadFamily

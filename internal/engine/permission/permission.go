@@ -80,7 +80,7 @@ func (j *Judge) Mentioned(p *turn.Pending) permission.Decision {
 
 // Call returns a call in the form that the policy judges.
 func Call(p *turn.Pending) permission.Call {
-	c := permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Aliases: p.Tool.Aliases, AnsweredByPerson: p.Tool.AnsweredByPerson, ListsTools: p.Tool.ListsTools, ReadOnly: p.Tool.ReadOnly, Footprint: p.Footprint}
+	c := permission.Call{Tool: p.Tool.Spec.Name, Family: p.Tool.Family, Aliases: p.Tool.Aliases, AnsweredByPerson: p.Tool.AnsweredByPerson, ListsTools: p.Tool.ListsTools, ReadOnly: p.Tool.ReadOnly, Written: p.Records != nil, Footprint: p.Footprint}
 	if p.Tool.Subject != nil {
 		c.Subject = p.Tool.Subject(p.Args)
 	}

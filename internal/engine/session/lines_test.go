@@ -29,6 +29,8 @@ func TestLines(t *testing.T) {
 		{name: "a key in what it prints", mode: "yolo", line: "echo hunter2hunter2", says: "$ echo ", ran: true},
 		{name: "within allowed-tools", mode: "yolo", narrowed: []string{"bash(echo:*)"}, line: "echo one", says: "one\n", ran: true},
 		{name: "not within allowed-tools", mode: "yolo", narrowed: []string{"read"}, line: "touch made", says: "it did not run: "},
+		{name: "not within allowed-tools, and it only reads", mode: "ask", narrowed: []string{"bash(touch:*)"}, line: "echo one && ls", says: "one\n", ran: true},
+		{name: "not within allowed-tools, and one part does not only read", mode: "yolo", narrowed: []string{"read"}, line: "ls && touch made", says: "it did not run: "},
 		{name: "allowed-tools grants nothing", mode: "plan", narrowed: []string{"bash(touch:*)"}, line: "touch made", says: "it did not run: "},
 		{name: "a rule", mode: "yolo", deny: "bash(touch:*)", line: "true && touch made", says: "it did not run: "},
 		{name: "a hook", mode: "yolo", hook: "echo never >&2; exit 2", line: "touch made", says: "a PreToolUse hook says: never"},

@@ -62,6 +62,9 @@ func examineOthers(dir string, env func(string) string, guards []claudecode.Sett
 			out = append(out, finding{must: !g.File.Own, what: "other agents", is: p})
 		}
 		for _, f := range g.Findings {
+			if f.Key == "$schema" {
+				continue
+			}
 			is := finding{ok: !f.Guard, what: "other agents", is: g.File.Name + ": " + f.String()}
 			if f.Guard || f.Use != claudecode.Used && f.Use != claudecode.Differently {
 				is = finding{what: is.what, is: g.File.Name + ": " + f.Key + " is " + f.Is(), do: f.Note}

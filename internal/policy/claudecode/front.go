@@ -83,7 +83,7 @@ var fronts = func() map[Front]map[string]front {
 			"effort":           {use: Used},
 			"temperature":      {use: Unused, note: noSuch},
 			"initialprompt":    {use: Unused, note: "an agent gets its prompt from who starts it"},
-			"isolation":        {use: Unused, note: "it works in this folder, and its changes can be undone: pawl --worktree starts a session in a copy", guard: true},
+			"isolation":        {use: Unused, note: "an agent works in the folder of its session: remove it, and start pawl with --worktree for a copy", guard: true, stops: true},
 			"allowed-tools":    {use: Unused, note: "use tools", guard: true, stops: true},
 			"hooks":            {use: Unused, note: "write them into .claude/settings.json, which holds for every agent", guard: true, stops: true},
 		},

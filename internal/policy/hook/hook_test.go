@@ -118,7 +118,7 @@ func TestMatches(t *testing.T) {
 // blocks where it fails.
 func TestKeysOfAHook(t *testing.T) {
 	rules, err := Rules("x", []byte(`{"Stop": [{"hooks": [
-		{"command": "${CLAUDE_PLUGIN_ROOT}/a b.sh", "args": ["it's", "$HOME", "plain", ""], "onFailure": "block"},
+		{"command": "${CLAUDE_PLUGIN_ROOT}/a b.sh", "args": ["it's", "$HOME", "plain", ""], "onFailure": "block", "asyncRewake": true, "rewakeMessage": "m", "rewakeSummary": "s"},
 		{"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": 1}, "onFailure": "block"}]}]}`))
 	if err != nil || len(rules) != 2 {
 		t.Fatal(rules, err)

@@ -100,7 +100,7 @@ var (
 	matcherKeys = unknown.Keys{Guards: []string{"matcher", "hooks"}, Others: []string{"description"}}
 	hookKeys    = unknown.Keys{
 		Guards: []string{"type", "command", "prompt", "timeout", "sandbox", "cwd", "async", "if", "args", "onFailure"},
-		Others: []string{"url", "headers", "allowedEnvVars", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name", "server", "tool", "input", "continueOnBlock"},
+		Others: []string{"url", "headers", "allowedEnvVars", "model", "once", "statusMessage", "asyncRewake", "shell", "description", "name", "server", "tool", "input", "continueOnBlock", "rewakeMessage", "rewakeSummary", "holdsTools"},
 	}
 )
 

@@ -56,9 +56,10 @@ func (ls limits) with(n event.Narrowed) limits {
 }
 
 // withinTools denies a call that is outside a list of the running turn. A call that
-// only asks the person is never outside, so the model can say what it lacks.
+// only asks the person is never outside, so the model can say what it lacks. Nor is a line
+// of the command itself that only reads: its list is about what needs a permission.
 func (p *Policy) withinTools(c Call, d Decision) Decision {
-	if d.Verdict == Deny || c.Footprint.AsksPerson || c.Mention {
+	if d.Verdict == Deny || c.Footprint.AsksPerson || c.Mention || c.Written && d.Verdict == Allow && d.By == "read-only" {
 		return d
 	}
 	named := c.Tool

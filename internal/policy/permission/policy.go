@@ -34,6 +34,7 @@ type Call struct {
 	AnsweredByPerson bool     // see tool.Facts
 	ListsTools       bool     // see tool.Facts
 	Mention          bool     // a person's prompt names the file that it shows
+	Written          bool     // pawl makes it, as a person or a file wrote it, and not a model
 	ReadOnly         bool     // the tool's author declares that it changes nothing
 	Footprint        tool.Footprint
 	// Subject is what the brackets of a rule name if the call touches no file, command
