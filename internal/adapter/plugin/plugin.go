@@ -107,7 +107,36 @@ func (s Store) file(name string) string { return filepath.Join(s.Dir, name+".jso
 func (s Store) root(r Record) string { return filepath.Join(s.Dir, r.Name+"@"+r.Commit[:12]) }
 
 // Key returns the path that identifies a plugin for trust. Updates do not change it.
-func (s Store) Key(r Record) string { return filepath.Join(s.Dir, r.Name) }
+func (s Store) Key(r Record) string {
+	if r.Given() {
+		return filepath.Join(r.From, manifestFile) // the folder may be trusted by itself
+	}
+	return filepath.Join(s.Dir, r.Name)
+}
+
+// Given reports whether the plugin is a folder that is not installed.
+func (r Record) Given() bool { return r.Commit == "" }
+
+// InFolder returns the plugin of a folder, for one run. It may have no description. servers:
+// its MCP servers are used.
+func InFolder(dir string, servers bool) (p Plugin, err error) {
+	p.Root, p.From, p.Name = dir, dir, filepath.Base(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return p, err
+	}
+	defer root.Close()
+	if p.Manifest, err = readManifest(readIn(root.FS()), json.RawMessage("{}")); err != nil {
+		return p, err
+	}
+	if p.Title != "" {
+		p.Name = p.Title
+	}
+	if !servers {
+		p.Servers = nil
+	}
+	return p, checkName(p.Name)
+}
 
 // Identity returns a text that distinguishes a plugin from another one of the same name.
 func (r Record) Identity() string { return r.From + "#" + r.Folder }

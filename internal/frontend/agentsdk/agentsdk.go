@@ -13,14 +13,13 @@ package agentsdk
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -45,6 +44,15 @@ type Setup struct {
 	MCP string
 	// Agents are kinds of agents.
 	Agents []agents.Kind
+	// Plugins are folders with plugins.
+	Plugins []Plugin
+}
+
+// Plugin is a folder with a plugin.
+type Plugin struct {
+	Type      string `json:"type"` // local
+	Path      string `json:"path"`
+	NoServers bool   `json:"skipMcpDiscovery"` // its MCP servers are not used
 }
 
 // Options of a conversation.
@@ -62,14 +70,16 @@ type Options struct {
 	Open func(context.Context, Setup) (*session.Session, error)
 	// Custom, if set, lists what a prompt may call by /NAME: before the session is open
 	// too, if the program asks then.
-	Custom func() []slash.Custom
+	Custom func(Setup) []slash.Custom
 	// Models, if set, lists the models that can be chosen.
 	Models func() []string
 	// SetServers, if set, replaces the MCP servers that the program gave. The answer is the
 	// program's.
 	SetServers func(ctx context.Context, config []byte) (any, error)
 	// Kinds, if set, lists the kinds of agents that pawl itself knows.
-	Kinds func() []agents.Kind
+	Kinds func(Setup) []agents.Kind
+	// Plugins, if set, lists those of the session.
+	Plugins func() []plugin.Plugin
 	// Ask: the program answers questions about permissions. Silent: not in the mode that
 	// it began with, which denies what would be asked.
 	Ask, Silent bool
@@ -265,6 +275,9 @@ func (t *conversation) session() (*session.Session, error) {
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
 	t.w.commands = t.names
+	if t.Plugins != nil {
+		t.w.plugins = t.Plugins
+	}
 	for _, k := range t.kinds() {
 		t.w.agents = append(t.w.agents, fmt.Sprint(k["name"]))
 	}
@@ -279,145 +292,6 @@ func (t *conversation) session() (*session.Session, error) {
 		}
 	}()
 	return s, nil
-}
-
-// queued is a prompt of the program. Of one that joins, the turn that runs has the result.
-type queued struct {
-	session.Prompt
-	joins bool
-}
-
-// waits reports whether a prompt comes after something that is not finished: each prompt
-// has a turn, and a result, of its own.
-func (t *conversation) waits(p queued) bool {
-	return t.sending || len(t.compacts) > 0 || !p.joins && (t.running || t.submitted > 0)
-}
-
-// next submits the prompts whose time has come.
-func (t *conversation) next() {
-	for len(t.prompts) > 0 && !t.waits(t.prompts[0]) {
-		p := t.prompts[0]
-		t.prompts = t.prompts[1:]
-		t.submit(p.Prompt)
-	}
-}
-
-// prompt takes a prompt, and submits it when its time has come.
-func (t *conversation) prompt(p queued) {
-	if t.signal == "" {
-		t.prompts = append(t.prompts, p)
-		t.next()
-	}
-}
-
-// submit submits a prompt. Its hooks may take long: only the next prompt waits for them.
-func (t *conversation) submit(p session.Prompt) {
-	s, err := t.session()
-	if err != nil {
-		t.refused(err)
-		return
-	}
-	if name, focus, ok := slash.Cut(p.Text); ok && name == compact && !verbatim(p) {
-		t.compact(s, focus)
-		return
-	}
-	t.sending = true
-	t.submitted++
-	if t.setup.Answer != nil {
-		form := t.setup.Answer.Fresh()
-		t.forms = append(t.forms, form)
-		p.Answer = form
-	}
-	custom := t.custom()
-	go func() {
-		var err error
-		if !verbatim(p) {
-			p, err = slash.Expand(t.ctx, s, custom, p)
-		}
-		if err == nil {
-			_, err = s.Submit(t.ctx, p)
-		}
-		t.accepted <- err
-	}()
-}
-
-// verbatim reports whether a prompt is data as a whole: nothing in it is expanded.
-func verbatim(p session.Prompt) bool { return len(p.Pasted) == 1 && p.Pasted[0] == p.Text }
-
-// custom lists what a prompt may call.
-func (t *conversation) custom() []slash.Custom {
-	if t.Custom == nil {
-		return nil
-	}
-	return t.Custom()
-}
-
-// submitDone handles the result of submitting a prompt.
-func (t *conversation) submitDone(err error) {
-	t.sending = false
-	if err != nil {
-		t.submitted--
-		if len(t.forms) > 0 {
-			t.forms = t.forms[:len(t.forms)-1]
-		}
-		t.refused(err)
-	}
-	t.next()
-}
-
-// compact is pawl's only slash command that a program may send: the others are prompts.
-const compact = "compact"
-
-// compact shortens the conversation; its end is a result.
-func (t *conversation) compact(s *session.Session, focus string) {
-	cause, err := s.Submit(t.ctx, session.Compact{Focus: focus})
-	if err != nil {
-		t.refused(err)
-		return
-	}
-	t.compacts[cause] = true
-}
-
-// compacted writes the result of a compaction that a prompt asked for.
-func (t *conversation) compacted(cause int64, done event.OpDone) {
-	if !t.compacts[cause] {
-		return
-	}
-	delete(t.compacts, cause)
-	switch err := done.Err(); {
-	case err != nil:
-		t.refused(err)
-	case done.Outcome == event.NothingDone:
-		t.w.commandOutput("Nothing to leave out yet: the conversation is as short as it can be.")
-	default:
-		t.w.commandOutput("Compacted.")
-	}
-	t.next()
-}
-
-// refused ends a prompt that could not start a turn. The result of a turn that runs
-// comes first.
-func (t *conversation) refused(err error) {
-	t.refusals = append(t.refusals, err)
-	if t.running || t.submitted > 0 {
-		return
-	}
-	late := t.refusals
-	t.refusals = nil
-	for _, err := range late {
-		t.failed(err)
-	}
-}
-
-func (t *conversation) failed(err error) {
-	t.code = 1
-	if fault.CategoryOf(err) == fault.Configuration {
-		t.code = 3
-	}
-	if no := (*slash.NoCommand)(nil); errors.As(err, &no) {
-		t.code = 2
-	}
-	t.w.failed(err.Error())
 }
 
 // handle passes an event on to the program. Events from before this process only describe the session's

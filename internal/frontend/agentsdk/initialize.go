@@ -76,6 +76,12 @@ func (t *conversation) initialize(raw json.RawMessage) (any, error) {
 	if set.Agents, err = t.agentsOf(r.Agents); err != nil {
 		return nil, err
 	}
+	for _, p := range r.Plugins {
+		if p.Type != "local" || p.Path == "" {
+			return nil, fmt.Errorf("a plugin of the type %.40q cannot be used: use local, with a path", p.Type)
+		}
+	}
+	set.Plugins = r.Plugins
 	if given(r.Schema) {
 		if set.Answer, err = structured.New(r.Schema); err != nil {
 			return nil, err
@@ -112,6 +118,7 @@ type initializeRequest struct {
 	Managed      json.RawMessage                       `json:"managedSettings"`
 	MCP          json.RawMessage                       `json:"mcpServers"`
 	Agents       map[string]json.RawMessage            `json:"agents"`
+	Plugins      []Plugin                              `json:"plugins"`
 }
 
 // asObject returns settings, which may be a text with JSON; nil if there are none.
@@ -145,7 +152,7 @@ func (t *conversation) agentsOf(all map[string]json.RawMessage) (out []agents.Ki
 func (t *conversation) kinds() []object {
 	all := t.setup.Agents
 	if t.Kinds != nil {
-		all = agents.Before(all, t.Kinds())
+		all = agents.Before(all, t.Kinds(t.setup))
 	}
 	out := []object{}
 	for _, k := range all {

@@ -57,6 +57,7 @@ var Table = map[string]Row{
 	"permissionPromptToolName": {Use: Used, Note: "only stdio", Flags: "permission-prompt-tool"},
 	"permissionPrompts":        {Use: Used, Flags: "permission-prompts"},
 	"persistSession":           {Use: Used, Flags: "no-session-persistence"},
+	"plugins":                  {Use: Used, Note: "hooks and servers that are not trusted end the run: pawl plugin trust FOLDER", Flags: "plugin-dir plugin-dir-no-mcp", Keys: "plugins"},
 	"resume":                   {Use: Used, Flags: "resume"},
 	"resumeDropsTurn":          {Use: Used, Flags: "resume-drops-turn"},
 	"resumeSessionAt":          {Use: Used, Note: "always in a copy with an id of its own", Flags: "resume-session-at"},
@@ -91,7 +92,6 @@ var Table = map[string]Row{
 	"title":                  {Use: Left, Note: "pawl sessions lists sessions by their first prompt", Keys: "title"},
 	"toolConfig":             {Use: Left, Note: "pawl has no such settings of tools"},
 
-	"plugins":           {Use: Refused, Note: "pawl plugin add FOLDER installs a plugin that is a git repository", Flags: "plugin-dir plugin-dir-no-mcp", Keys: "plugins"},
 	"projectConfigRoot": {Use: Refused, Note: "pawl reads the configuration of the folder that it works in", Flags: "project-config-root"},
 	"sessionStore":      {Use: Refused, Note: "pawl stores sessions by itself: pawl sessions export", Flags: "session-mirror"},
 	"toolAliases":       {Use: Refused, Note: "a tool has its own name", Keys: "toolAliases"},

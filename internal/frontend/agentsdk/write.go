@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -38,6 +39,7 @@ type writer struct {
 	hooks    bool // the hooks that ran are told
 	tasks    map[string]*task
 	agents   []string // that a model may start
+	plugins  func() []plugin.Plugin
 }
 
 // turnTotals sums up the running turn.
@@ -71,7 +73,7 @@ type modelUsage struct {
 }
 
 func newWriter(out io.Writer, version string, partial bool) *writer {
-	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, calls: map[string]event.CallAsked{}, tasks: map[string]*task{}, agents: []string{}, commands: func() []string { return []string{} }}
+	w := &writer{enc: json.NewEncoder(out), version: version, models: map[string]*modelUsage{}, calls: map[string]event.CallAsked{}, tasks: map[string]*task{}, agents: []string{}, commands: func() []string { return []string{} }, plugins: func() []plugin.Plugin { return nil }}
 	w.enc.SetEscapeHTML(false)
 	if partial {
 		w.stream = &streamed{}
@@ -126,9 +128,22 @@ func (w *writer) init() {
 	none := []string{}
 	w.stamped(object{
 		"type": "system", "subtype": "init", "cwd": w.dir, "model": v.Info().Ref(), "permissionMode": v.Mode().Hook(),
-		"tools": w.tools, "mcp_servers": w.servers(), "slash_commands": w.commands(), "skills": none, "plugins": none, "agents": w.agents,
+		"tools": w.tools, "mcp_servers": w.servers(), "slash_commands": w.commands(), "skills": none, "plugins": w.pluginList(), "agents": w.agents,
 		"apiKeySource": "none", "output_style": "default", "claude_code_version": w.version,
 	})
+}
+
+// pluginList describes the plugins of the session.
+func (w *writer) pluginList() []object {
+	out := []object{}
+	for _, p := range w.plugins() {
+		one := object{"name": p.Name, "path": p.Root}
+		if p.Version != "" {
+			one["version"] = p.Version
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // configured stores the session's configuration.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -54,8 +56,8 @@ See doc/extending.md.`,
 		},
 	}
 	one := func(use, short string, run func(p plugins, ctx context.Context, name string) error) *cobra.Command {
-		return &cobra.Command{Use: use + " NAME", Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
-			return changePlugins(a, "pawl plugin "+use, func(p plugins) error { return run(p, c.Context(), args[0]) })
+		return &cobra.Command{Use: use, Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
+			return changePlugins(a, c.CommandPath(), func(p plugins) error { return run(p, c.Context(), args[0]) })
 		}}
 	}
 	update := &cobra.Command{
@@ -64,14 +66,14 @@ See doc/extending.md.`,
 			return changePlugins(a, "pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
 		},
 	}
-	trusts := one("trust", "Show what a plugin runs, and choose whether it may", func(p plugins, _ context.Context, name string) error {
+	trusts := one("trust NAME|FOLDER", "Show what a plugin runs, and choose whether it may", func(p plugins, _ context.Context, name string) error {
 		u, err := p.named(name)
 		if err != nil {
 			return err
 		}
 		return p.ask(u, yes)
 	})
-	remove := one("remove", "Remove a plugin", func(p plugins, _ context.Context, name string) error { return p.remove(name) })
+	remove := one("remove NAME", "Remove a plugin", func(p plugins, _ context.Context, name string) error { return p.remove(name) })
 	remove.Aliases = []string{"rm", "uninstall"}
 	for _, x := range []*cobra.Command{add, update, trusts} {
 		x.Flags().BoolVarP(&yes, "yes", "y", false, "let its hooks and servers run; do not ask for confirmation")
@@ -106,6 +108,10 @@ func (p plugins) say(format string, args ...any) {
 }
 
 func (p plugins) named(name string) (setup.Plugin, error) {
+	if strings.ContainsAny(name, `/\`) || name == "." { // for runs that name the folder
+		u := p.a.GivenPlugin(p.paths, agentsdk.Plugin{Path: name})
+		return u, u.Err
+	}
 	found, err := p.store.Of(name)
 	if err == nil && found == nil {
 		err = usageError("unknown plugin %s; pawl plugin list shows all", name)
@@ -177,7 +183,7 @@ func (p plugins) ask(u setup.Plugin, yes bool) error {
 	p.show(asks)
 	said, err := p.answer("may these run, in the sandbox? [y]es, [n]o: ", yes)
 	if err != nil {
-		return fmt.Errorf("its hooks and servers do not run: %w; to allow them later: pawl plugin trust %s", err, u.Name)
+		return fmt.Errorf("its hooks and servers do not run: %w; to allow them later: pawl plugin trust %s", err, cmp.Or(map[bool]string{true: u.Root}[u.Given()], u.Name))
 	}
 	if err := p.keep(u, said); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
@@ -77,6 +78,12 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 	fs.StringArrayVar(&opt.Settings, "settings", nil, "")
 	fs.StringArrayVar(&opt.Settings, "managed-settings", nil, "")
 	fs.StringVar(&opt.Agent, "agent", "", "")
+	for name, alone := range map[string]bool{"plugin-dir": false, "plugin-dir-no-mcp": true} {
+		fs.Func(name, "", func(path string) error {
+			opt.Plugins = append(opt.Plugins, agentsdk.Plugin{Path: path, NoServers: alone})
+			return nil
+		})
+	}
 	fs.StringVar(&opt.ForkAfter, "resume-session-at", "", "")
 	fs.StringVar(&opt.Drops, "resume-drops-turn", "", "")
 	fs.BoolVar(&opt.StrictMCP, "strict-mcp-config", false, "")
@@ -96,7 +103,7 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 		}
 		return err
 	})
-	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget", "agent", "resume-session-at", "resume-drops-turn"} {
+	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget", "agent", "plugin-dir", "plugin-dir-no-mcp", "resume-session-at", "resume-drops-turn"} {
 		_ = fs.MarkHidden(name)
 	}
 }
@@ -172,9 +179,9 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		return s.Session, nil
 	}
-	o.Custom = func() []slash.Custom {
+	o.Custom = func(set agentsdk.Setup) []slash.Custom {
 		if s == nil {
-			return a.Commands(&f.Options)
+			return a.Commands(with(f.Options, set))
 		}
 		return slices.Concat(s.Custom, slash.Prompts(s.Session))
 	}
@@ -185,7 +192,8 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		return out
 	}
-	o.Kinds = func() []agents.Kind { return a.kindsHere(&f.Options) }
+	o.Kinds = func(set agentsdk.Setup) []agents.Kind { return a.kindsHere(with(f.Options, set)) }
+	o.Plugins = func() []plugin.Plugin { return s.Plugins }
 	for _, l := range f.sdk.left {
 		fmt.Fprintln(o.Err, "pawl: "+l)
 	}
@@ -217,6 +225,12 @@ func (f *flags) silent() bool {
 	return true
 }
 
+// with returns the options with what the program provides.
+func with(opt setup.Options, set agentsdk.Setup) *setup.Options {
+	opt.Driver = set
+	return &opt
+}
+
 // kindsHere lists the kinds of agents of the folder that a run works in.
 func (a *App) kindsHere(opt *setup.Options) []agents.Kind {
 	_, paths, err := a.Settings()
@@ -224,7 +238,7 @@ func (a *App) kindsHere(opt *setup.Options) []agents.Kind {
 	if err != nil || err2 != nil {
 		return nil // opening the session reports it
 	}
-	kinds, _ := a.AgentKinds(dir, paths)
+	kinds, _ := a.AgentKinds(dir, paths, slices.Concat(opt.Plugins, opt.Driver.Plugins)...)
 	return kinds
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -72,9 +73,9 @@ func LoadAgents(plugins []Plugin, folders ...agents.Folder) ([]agents.Kind, []st
 	return agents.Load(folders...)
 }
 
-// AgentKinds returns the kinds of agents that a folder, the user and the plugins
-// define.
-func (e *Environment) AgentKinds(dir string, paths settings.Paths) ([]agents.Kind, []string) {
-	plugins, _ := e.Plugins(paths, dir) // opening a session reports unreadable ones
+// AgentKinds returns the kinds of agents that a folder, the user, and the plugins given and
+// installed define.
+func (e *Environment) AgentKinds(dir string, paths settings.Paths, given ...agentsdk.Plugin) ([]agents.Kind, []string) {
+	plugins, _ := e.Plugins(paths, dir, given...) // opening a session reports unreadable ones
 	return e.kinds(dir, paths, plugins, secrets.New(e.Secrets()...).String)
 }

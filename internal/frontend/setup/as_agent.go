@@ -27,7 +27,7 @@ func (e *Environment) asAgent(opt *Options, o *Opened) (*Options, *agents.Kind, 
 	if err != nil {
 		return nil, nil, err
 	}
-	all, _ := e.AgentKinds(dir, paths) // opening the session tells the warnings
+	all, _ := e.AgentKinds(dir, paths, opt.plugins()...) // opening the session tells the warnings
 	all = agents.Before(opt.Driver.Agents, all)
 	k, ok := subagent.Find(all, opt.Agent)
 	if !ok {

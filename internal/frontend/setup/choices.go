@@ -159,7 +159,9 @@ func (e *Environment) wide(dir string) bool {
 
 // chooseTrust decides what the folder and the plugins may run.
 func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
-	c.plugins = e.usePlugins(c.paths, c.dir, c.conf.Guards, o)
+	if c.plugins, err = e.usePlugins(opt, c.paths, c.dir, c.conf.Guards, o); err != nil {
+		return err
+	}
 	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (e *Environment) Commands(opt *Options) []slash.Custom {
 	if err != nil {
 		return nil
 	}
-	plugins, _ := e.Plugins(paths, dir)
+	plugins, _ := e.Plugins(paths, dir, opt.plugins()...)
 	known, _ := skills.Load(e.textFolders(dir, paths, "skills", plugins)...)
 	out, _, _ := e.commandsIn(dir, paths, plugins, known)
 	return out

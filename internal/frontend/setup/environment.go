@@ -117,8 +117,9 @@ type Options struct {
 	Plan                       string // a file
 	Autofix, NoAutofix         bool
 	MetricsAddr                string
-	MCPConfig                  []string        // files, or JSON
-	StrictMCP                  bool            // no other servers than these
+	MCPConfig                  []string // files, or JSON
+	StrictMCP                  bool     // no other servers than these
+	Plugins                    []agentsdk.Plugin
 	Settings                   []string        // of Claude Code: files, or JSON
 	Tools                      []string        // the only tools of pawl; nil: all
 	Servers                    json.RawMessage // of an editor, in the same format

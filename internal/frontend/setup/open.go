@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -75,6 +76,7 @@ type Opened struct {
 	GitUses  func(files ...string) []tool.GitUse
 	Warnings []string
 	Custom   []slash.Custom // the person's own commands
+	Plugins  []plugin.Plugin
 	// StatusLine is nil if the person has none.
 	StatusLine StatusLine
 	// SetServers is agentsdk.Options.SetServers, nil for a session without a program.

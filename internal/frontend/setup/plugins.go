@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -22,21 +23,42 @@ type Plugin struct {
 	Err     error // why no part of it runs
 }
 
-// Plugins returns the installed plugins. None is read from a workspace, where a
-// repository could contain a forged one.
-func (e *Environment) Plugins(paths settings.Paths, dir string) (out []Plugin, warnings []string) {
+// Plugins returns the plugins in given folders and the installed ones, of which none is read
+// from a workspace, where a repository could contain a forged one. A given one replaces an
+// installed one of its name.
+func (e *Environment) Plugins(paths settings.Paths, dir string, given ...agentsdk.Plugin) (out []Plugin, warnings []string) {
+	for _, g := range given {
+		out = append(out, e.GivenPlugin(paths, g))
+	}
 	store := plugin.Store{Dir: paths.Plugins()}
 	all, warnings := store.All()
-	if len(all) == 0 {
-		return nil, warnings
-	}
-	if (settings.Trust{Dir: store.Dir}).Within(dir, e.Env("HOME")) {
-		return nil, append(warnings, "plugins are not used: "+store.Dir+" is in this folder; set PAWL_HOME to a folder outside it")
+	if len(all) > 0 && (settings.Trust{Dir: store.Dir}).Within(dir, e.Env("HOME")) {
+		return out, append(warnings, "plugins are not used: "+store.Dir+" is in this folder; set PAWL_HOME to a folder outside it")
 	}
 	for _, p := range all {
-		out = append(out, JudgePlugin(store, paths, p))
+		if !slices.ContainsFunc(out, func(o Plugin) bool { return strings.EqualFold(o.Name, p.Name) }) {
+			out = append(out, JudgePlugin(store, paths, p))
+		}
 	}
 	return out, warnings
+}
+
+// GivenPlugin reads and judges the plugin in a folder.
+func (e *Environment) GivenPlugin(paths settings.Paths, g agentsdk.Plugin) Plugin {
+	at, err := RealPath(e.Path(g.Path))
+	if err != nil {
+		return Plugin{Plugin: plugin.Plugin{Root: g.Path}, Err: err}
+	}
+	p, err := plugin.InFolder(at, !g.NoServers)
+	if err != nil {
+		return Plugin{Plugin: p, Err: err}
+	}
+	return JudgePlugin(plugin.Store{}, paths, p)
+}
+
+// plugins are the folders with plugins for this run.
+func (opt *Options) plugins() []agentsdk.Plugin {
+	return slices.Concat(opt.Plugins, opt.Driver.Plugins)
 }
 
 // JudgePlugin reads what a plugin would run, and judges it.
@@ -50,16 +72,29 @@ func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plug
 	return u
 }
 
-// usePlugins returns the plugins of a session, and warns of the parts that do not run.
-func (e *Environment) usePlugins(paths settings.Paths, dir string, guards []claudecode.Settings, o *Opened) []Plugin {
-	all, warnings := e.Plugins(paths, dir)
+// usePlugins returns the plugins of a session, and warns of the parts that do not run. Parts
+// of a given one stop the start: whoever gave it counts on its hooks.
+func (e *Environment) usePlugins(opt *Options, paths settings.Paths, dir string, guards []claudecode.Settings, o *Opened) ([]Plugin, error) {
+	all, warnings := e.Plugins(paths, dir, opt.plugins()...)
 	o.warn(warnings...)
 	off := claudecode.Join(guards).Plugins
-	all = slices.DeleteFunc(all, func(p Plugin) bool {
+	isOff := func(p Plugin) bool {
 		return slices.ContainsFunc(off, func(n string) bool { return strings.EqualFold(n, p.Name) })
-	})
+	}
+	all = slices.DeleteFunc(all, func(p Plugin) bool { return isOff(p) && !p.Given() })
 	for _, p := range all {
+		o.Plugins = append(o.Plugins, p.Plugin)
 		switch asks := p.Verdict.Asks(); {
+		case p.Given() && p.Err != nil:
+			return nil, Usage("the plugin in %s cannot be used: %w", p.Root, p.Err)
+		case p.Given() && isOff(p):
+			return nil, Usage("the plugin in %s is switched off by the settings of Claude Code here (enabledPlugins)", p.Root)
+		case p.Given() && len(asks) > 0 && !opt.Trust:
+			return nil, Usage("the plugin in %s would run %d hooks and servers that are not trusted; to look at them and trust them: pawl plugin trust %s", p.Root, len(asks), p.Root)
+		case p.Given():
+			for i := range p.Verdict.Parts { // --trust is only for people: folderTrust
+				p.Verdict.Parts[i].Trusted = p.Verdict.Parts[i].Kind.Runs()
+			}
 		case p.Err != nil:
 			o.warn(fmt.Sprintf("the hooks and servers of the plugin %s do not run: %v", p.Name, p.Err))
 		case len(asks) > 0 && !p.Verdict.Declined:
@@ -70,7 +105,7 @@ func (e *Environment) usePlugins(paths settings.Paths, dir string, guards []clau
 			o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; to trust them: pawl plugin trust %s", len(asks), p.Name, why, p.Name))
 		}
 	}
-	return all
+	return all, nil
 }
 
 // WhyNot returns why a part of the plugin does not run, "" if it does.

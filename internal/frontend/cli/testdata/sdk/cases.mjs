@@ -77,6 +77,10 @@ const asks = (c) => ({ mcpServers: { asks: { command: process.execPath, args: [p
 // The second prompt calls the server, which has started by then.
 const asking = { turns: () => [done, { calls: [['mcp__asks__colour', {}]] }, done], prompts: () => [user('one'), user('two')], each: async (m, q, c) => { while (m.type === 'result' && c.n === 0) if ((await q.mcpServerStatus()).every((s) => s.status === 'connected')) c.n++; } };
 
+// A folder with a plugin; the hook forbids commands.
+const plug = (more) => ({ 'plug/.claude-plugin/plugin.json': '{"name":"plug","version":"1.2"}', 'plug/commands/price.md': '---\ndescription: d\n---\nWhat does a $1 cost?\n', 'plug/agents/reader.md': '---\nname: reader\ndescription: reads\n---\nRead.\n', ...more });
+const HOOK = { 'plug/hooks/hooks.json': '{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"echo no >&2; exit 2"}]}]}}' };
+const plugins = (c, more) => ({ plugins: [{ type: 'local', path: path.join(c.dir, 'plug'), ...more }] });
 const turns = new Map(); // the prompt of the turn that is left out, by folder
 
 // case: {turns(dir), prompts(dir), options(c), each(m, q, c), files, then}
@@ -163,6 +167,16 @@ const cases = {
   'another directory': { turns: () => [bash('echo 1'), done], options: () => ({ ...bypass, additionalDirectories: [os.tmpdir()] }) },
   effort: { turns: () => [done], options: () => ({ effort: 'low' }) },
   'task budget': { turns: () => [bash('echo 1'), done], options: () => ({ ...bypass, model: 'claude-opus-4-8', taskBudget: { total: 30000 } }), then: (c) => c.out({ told: c.seen.map((q) => [q.output_config.task_budget, q.betas.includes('task-budgets-2026-03-13')]) }) },
+  'a plugin': { files: plug(), turns: () => [done], prompts: () => [user('/plug:price hat')], options: plugins, each: async (m, q, c) => {
+    if (m.subtype === 'init') c.out({ init: m.plugins.filter((p) => p.name === 'plug').map((p) => [path.basename(p.path), p.version]) });
+    if (m.type === 'result') c.out({ commands: (await q.supportedCommands()).map((x) => x.name).filter((n) => n.startsWith('plug:')), agents: (await q.supportedAgents()).map((x) => x.name).filter((n) => n.startsWith('plug:')) });
+  }, then: (c) => c.out({ told: /What does a .* cost/.test(JSON.stringify(c.seen[0].messages)) }) },
+  'a plugin without a description': { files: { 'plug/commands/price.md': 'What does it cost?\n' }, turns: () => [done], prompts: () => [user('/plug:price')], options: plugins, then: (c) => c.out({ told: JSON.stringify(c.seen[0].messages).includes('What does it cost') }) },
+  'a plugin with a trusted hook': { files: plug(HOOK), turns: () => [bash('touch x'), done], options: (c) => ({ ...bypass, ...plugins(c), extraArgs: process.env.RECORD ? {} : { trust: null } }), then: (c) => c.out({ made: fs.existsSync(path.join(c.dir, 'x')) }) },
+  'a plugin with a hook that is not trusted': { files: plug(HOOK), turns: () => [bash('touch x'), done], options: (c) => ({ ...bypass, ...plugins(c) }), then: (c) => c.out({ made: fs.existsSync(path.join(c.dir, 'x')) }), loose: 'pawl does not begin' },
+  'a plugin without its servers': { files: plug({ 'plug/.mcp.json': '{"mcpServers":{"bad":{"command":"false"}}}' }), turns: () => [done], options: (c) => plugins(c, { skipMcpDiscovery: true }), each: async (m, q, c) => { if (m.type === 'result') c.out({ servers: await q.mcpServerStatus() }); } },
+  'a plugin that is not there': { turns: () => [done], options: plugins, then: (c) => c.out({ asked: c.seen.length }), loose: 'the real program goes on without it' },
+  'the main agent is of a plugin': { files: plug(), turns: () => [done], options: (c) => ({ ...plugins(c), agent: 'plug:reader' }), then: (c) => c.out({ told: JSON.stringify(c.seen[0].system).includes('Read.') }) },
   'a question of the model': { turns: () => [{ calls: [['AskUserQuestion', { questions: [{ question: 'which?', header: 'Q', options: [{ label: 'red', description: '' }, { label: 'blue', description: '' }], multiSelect: false }] }]] }, done], options: (c) => ({ canUseTool: async (t, input) => { c.out({ asked: t, of: input.questions?.length }); return { behavior: 'allow', updatedInput: { ...input, answers: { 'which?': 'blue' } } }; } }) },
   'files go back': { loose: 'recorded with another flag', turns: (d) => [write(d), done], prompts: () => [user('one', { uuid: '3f0c6f3e-0000-4000-8000-0000000000aa' })], options: () => ({ permissionMode: 'acceptEdits', enableFileCheckpointing: true }), each: async (m, q, c) => { if (m.type === 'result') { const r = await q.rewindFiles('3f0c6f3e-0000-4000-8000-0000000000aa'); c.out({ back: r.canRewind, there: fs.existsSync(path.join(c.dir, 'a.txt')) }); } }, skipUser: true },
   'stop an agent': { turns: () => [{ calls: [['Agent', { description: 'look', prompt: 'look', subagent_type: 'general-purpose', run_in_background: false }]] }, (q) => (JSON.stringify(q.messages).includes('tool_result') ? done : { never: true })], options: () => bypass, each: async (m, q, c) => { if (m.subtype === 'task_started' && c.n++ === 0) c.out({ stopped: await q.stopTask(m.task_id).then(() => true, (e) => String(e)) }); } },
