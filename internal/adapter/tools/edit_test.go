@@ -236,7 +236,7 @@ func TestAutoCorrect(t *testing.T) {
 		env.Correct = correct
 		r := call(t, env, Edit(), m{"path": "f", "old": "x", "new": "z"})
 		want := map[bool]string{false: "x\ny\nx\n", true: "z\ny\nz\n"}[correct]
-		if r.Error == correct || fs.files["f"] != want || correct != strings.Contains(r.Text, "replace_all was added, since old matches 2 places") {
+		if r.Error == correct || fs.files["f"] != want || correct != strings.Contains(r.Text, "replace_all was added, since the text matches 2 places") {
 			t.Errorf("%v: %q\n%s", correct, fs.files["f"], r.Text)
 		}
 		if r := call(t, env, Edit(), m{"path": "g", "old": "x y", "new": "z"}); !r.Error {

@@ -115,14 +115,14 @@ func (e *edit) find() (replaced, *miss) {
 
 // nowhere returns a miss that states that no place was found, and why.
 func (e *edit) nowhere(doubt reason) *miss {
-	m := &miss{nowhere: true, text: "old was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
+	m := &miss{nowhere: true, text: "the text to replace was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
 	at := -1
 	if n := strings.Index(e.in.plain, e.text); len(squeeze(e.text)) >= 6 {
 		at = n
 	}
 	switch {
 	case doubt != "":
-		m.text = "old is there only with other whitespace, and " + string(doubt)
+		m.text = "the text to replace is there only with other whitespace, and " + string(doubt)
 	case at >= 0:
 		m.text += fmt.Sprintf(" (the new text stands at line %d: was the edit made already?)", lineAt(e.in.plain, at))
 	case blank(e.text):
@@ -141,7 +141,7 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 			continue
 		}
 		if !whole {
-			return replaced{}, &miss{text: fmt.Sprintf("old is at line %d in what looks like new, but goes on there: "+
+			return replaced{}, &miss{text: fmt.Sprintf("the text to replace is at line %d in what looks like new, but goes on there: "+
 				"was the edit made already? Give whole words or lines", lineAt(plain, at)), show: around(plain, []int{at})}
 		}
 		inside++
@@ -154,7 +154,7 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	case inside > 0:
 		return replaced{}, &miss{text: "new contains old and stands in some of the places already: replace the others one by one, with lines around them", show: around(plain, spots)}
 	case !e.all && changesPart(plain, spots[0], e.old, e.text):
-		return replaced{}, &miss{text: fmt.Sprintf("old is at line %d only as a part of another number: give the whole of it", lineAt(plain, spots[0])), show: around(plain, spots)}
+		return replaced{}, &miss{text: fmt.Sprintf("the text to replace is at line %d only as a part of another number: give the whole of it", lineAt(plain, spots[0])), show: around(plain, spots)}
 	}
 	var cuts []cut
 	for _, at := range disjoint(spots, len(e.old)) {
@@ -230,7 +230,7 @@ func (e *edit) byLines() (replaced, *miss, reason) {
 				at = append(at, p.solid[s.at])
 			}
 			m := manyLines(p.lines, at, len(olds.lines))
-			m.text = fmt.Sprintf("old matches %d places, at line %s, but with other whitespace: "+
+			m.text = fmt.Sprintf("the text to replace matches %d places, at line %s, but with other whitespace: "+
 				"copy the one you mean exactly, with lines around it; replace_all needs the exact text", len(at), lineList(at))
 			return replaced{}, m, ""
 		}

@@ -29,7 +29,7 @@ func ambiguous(plain string, spots []int) *miss {
 	}
 	m := manyLines(plainLines(plain), at, 1)
 	m.many = true
-	m.text = fmt.Sprintf("old matches %d places, at line %s: add lines around it until it is the only one, or set replace_all to change every one",
+	m.text = fmt.Sprintf("the text to replace matches %d places, at line %s: add lines around it until it is the only one, or set replace_all to change every one",
 		len(spots), lineList(at))
 	return m
 }

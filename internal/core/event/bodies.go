@@ -79,17 +79,17 @@ type Requested struct {
 	Tokens   int `json:"tokens,omitempty"`
 }
 
-// Retried records that a request failed and is retried after Wait. Shown is true
-// if text of the failed attempt was on the screen; it is then retracted (SPEC
-// 3.4).
+// Retried records that a request failed and is retried after Wait. Shown: text of the failed
+// attempt was on the screen, and is retracted (SPEC 3.4).
 type Retried struct {
 	Attempt int           `json:"attempt"`
 	Error   Fault         `json:"error"`
 	Wait    time.Duration `json:"wait"`
 	Shown   bool          `json:"shown"`
 	Model   string        `json:"model,omitempty"` // the model of the next attempt, if another
-	// Loop is the passage that the reply repeated. The reply was cut off for that,
-	// and nothing of it is kept (SPEC 6.3).
+	Most    int           `json:"most,omitempty"`  // attempts that there are at most, if they are counted
+	Left    time.Duration `json:"left,omitempty"`  // how long else they go on after the wait
+	// Loop is the passage for whose repetition the reply was cut off and dropped (SPEC 6.3).
 	Loop string `json:"loop,omitempty"`
 }
 

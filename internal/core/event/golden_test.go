@@ -57,7 +57,7 @@ func full() []event.Body {
 		event.Retried{
 			Loop:    "and again ",
 			Attempt: 1, Error: event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
-			Wait: 1500 * time.Millisecond, Shown: true, Model: "anthropic/claude-y",
+			Wait: 1500 * time.Millisecond, Left: 4 * time.Minute, Most: 5, Shown: true, Model: "anthropic/claude-y",
 		},
 		event.Replied{
 			Reply: llm.Reply{

@@ -83,6 +83,10 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 		g.kept.asking.Lock()
 		defer g.kept.asking.Unlock()
 		o, v = g.held(p, r, d) // which an answer meanwhile may have changed
+		whole := o
+		if from := installs(p); from != "" && g.Person { // a run without one names what each flag allows
+			o, whole = o.Install(r.What, from)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return "", process.Refused
@@ -101,12 +105,12 @@ func (g *Gate) hold(turn context.Context, p *turn.Pending, d permission.Decision
 		case !g.Person:
 			g.kept.lack(p, o)
 			return "", process.Refused
-		case g.kept.has(o):
-			return "", g.decline(p, o, "")
+		case g.kept.has(whole):
+			return "", g.decline(p, whole, "")
 		}
-		a := g.askHeld(ctx, p, r, o)
+		a := g.askHeld(ctx, p, r, whole)
 		if a == process.Allowed {
-			once = append(once, o)
+			once = append(once, whole)
 		}
 		return o.Opens, a
 	}
@@ -199,6 +203,16 @@ func (g *Gate) held(p *turn.Pending, r process.Refusal, d permission.Decision) (
 	return g.Held(r, p.Footprint.Git)
 }
 
+// installs returns the host from which a call installs packages, "" if it does not.
+func installs(p *turn.Pending) string {
+	for _, c := range p.Footprint.Commands {
+		if from := command.Installs(c); from != "" {
+			return from
+		}
+	}
+	return ""
+}
+
 // changes reports whether a command of the call changes a file, or a folder that it is in.
 func (g *Gate) changes(p *turn.Pending, file string) bool {
 	for _, c := range p.Footprint.Commands {
@@ -220,15 +234,15 @@ func (g *Gate) changes(p *turn.Pending, file string) bool {
 func (g *Gate) askHeld(ctx context.Context, p *turn.Pending, r process.Refusal, o permission.Opening) process.Answer {
 	q := event.Question{
 		Call: p.Call.ID, Tool: p.Tool.Spec.Name, Title: "let this command " + o.String(), Wants: o.String(), Pattern: o.Rule, Always: o.Always,
-		Reason: "it waits for you", Preview: p.Footprint.Shell,
+		Preview: p.Footprint.Shell,
 	}
 	switch {
 	case o.Act == permission.ActPerson:
 		q.Reason = cmp.Or(r.Program, "it") + " needs " + g.named(r.What) + ", with which it acts as you; the command starts again, and has changed no file yet"
-	case r.What != o.Opens && r.Act != process.ActLose || r.Act == process.ActChange:
-		q.Reason += ", and begins with " + g.named(r.What)
+	case r.What != o.Opens && path.IsAbs(r.What) && r.Act != process.ActLose || r.Act == process.ActChange:
+		q.Reason = "it begins with " + g.named(r.What)
 	}
-	q.Reason += says(p)
+	q.Reason = strings.TrimPrefix(q.Reason+says(p), "; ")
 	a, err := g.Ask(ctx, event.Asked{Questions: []event.Question{q}})
 	if err != nil || ctx.Err() != nil {
 		return process.Refused

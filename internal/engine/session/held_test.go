@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,28 @@ type strictChild struct {
 
 func (c strictChild) Refused() []process.Refusal { return c.refused }
 
+// askedFor returns what a person is asked, who says yes, about a command that needs this.
+func askedFor(t *testing.T, needs strict, line string) (asked []string) {
+	t.Helper()
+	m := llmtest.New(llmtest.Use("bash", `{"command":`+strconv.Quote(line)+`}`), llmtest.Say("done"))
+	r := newRig(t, "ask", m, func(cfg *session.Config) {
+		starter := shell.NewStarter(shell.StarterOptions{Confiner: needs})
+		sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
+		t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
+		cfg.Shell, cfg.Person = sh, true
+		cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+	})
+	r.run("go on", func(e event.Event) {
+		if a, ok := e.Body.(event.Asked); ok {
+			asked = append(asked, a.Questions[0].Title)
+			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: event.Once}}}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return asked
+}
+
 // SPEC 16.14: what a command removes as a whole is asked about once, also where it looks into
 // a folder first; what it only reads beside that is a question of its own.
 func TestRemovalIsOneQuestion(t *testing.T) {
@@ -62,25 +85,27 @@ func TestRemovalIsOneQuestion(t *testing.T) {
 		must.Write(t, filepath.Join(out, name), "")
 	}
 	needs := strict{{Act: "read", What: out + "/build"}, {Act: "read", What: out + "/build/d"}, {Act: "remove", What: out + "/build/d/x"}, {Act: "remove", What: out + "/build"}, {Act: "read", What: out + "/other/y"}}
-	m := llmtest.New(llmtest.Use("bash", `{"command":"rm -rf '`+out+`/build'; cat `+out+`/other/y"}`), llmtest.Say("done"))
-	r := newRig(t, "ask", m, func(cfg *session.Config) {
-		starter := shell.NewStarter(shell.StarterOptions{Confiner: needs})
-		sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
-		t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
-		cfg.Shell, cfg.Person = sh, true
-		cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
-	})
-	var asked []string
-	r.run("clean up", func(e event.Event) {
-		if a, ok := e.Body.(event.Asked); ok {
-			asked = append(asked, a.Questions[0].Title)
-			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: event.Once}}}); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	asked := askedFor(t, needs, "rm -rf '"+out+"/build'; cat "+out+"/other/y")
 	if want := []string{"let this command change or delete files in " + out, "let this command read " + out + "/other"}; !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
+
+// SPEC 16.14: an install for a project elsewhere, as that above the folder, is asked about
+// once, for all that it does; other files and hosts are questions of their own.
+func TestInstallIsOneQuestion(t *testing.T) {
+	out := must.Dir(t)
+	must.Write(t, filepath.Join(out, "package.json"), "{}")
+	needs := strict{
+		{Act: "read", What: out + "/package.json"}, {Act: "host", What: "registry.npmjs.org"}, {Act: "write", What: out + "/node_modules/left-pad/index.js"},
+		{Act: "write", What: out + "/package-lock.json"}, {Act: "write", What: out + "/package.json"}, {Act: "host", What: "example.com"}, {Act: "write", What: out + "/other.js"},
+	}
+	asked := askedFor(t, needs, "npm install left-pad")
+	if want := []string{"let this command install packages in " + out + ", from registry.npmjs.org", "let this command connect to example.com", "let this command change or delete files in " + out}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+	if asked = askedFor(t, needs, "npm run left-pad"); len(asked) != 5 {
+		t.Errorf("asked %q", asked)
 	}
 }
 
@@ -155,7 +180,7 @@ func TestHeldCommandAsks(t *testing.T) {
 				}
 				q, v := a.Questions[0], c.answers[len(asked)]
 				asked = append(asked, q.Title)
-				if !q.Always || !strings.HasPrefix(q.Preview, "sh ./") || !strings.HasPrefix(q.Reason, "it waits") {
+				if !q.Always || !strings.HasPrefix(q.Preview, "sh ./") || strings.HasPrefix(q.Reason, "it begins with ") != strings.Contains(q.Title, "files in") {
 					t.Errorf("%+v", q)
 				}
 				v.Call = q.Call

@@ -107,7 +107,7 @@ func TestFailingEditIsNoQuestion(t *testing.T) {
 			refused += d.Result.Text + "\n"
 		}
 	}
-	if !strings.Contains(refused, "old was not found") || r.file("f") != "a\nb\n" {
+	if !strings.Contains(refused, "the text to replace was not found") || r.file("f") != "a\nb\n" {
 		t.Errorf("%q", refused)
 	}
 }

@@ -86,6 +86,10 @@ func (l *Loop) retry(ctx context.Context, p *retryState, r event.Retried, err er
 		// once" would be asked a thousand times.
 		r.Wait = max(asked, min(l.backoff(p.tries), left))
 		p.waited += r.Wait
+		r.Left = max(0, left-r.Wait)
+		if p.unusable > 0 {
+			r.Most = r.Attempt + maxRetries + 1 - p.unusable
+		}
 		if l.Retry.TimeLeft != nil {
 			if rest, ok := l.Retry.TimeLeft(); ok && r.Wait+leastTry > rest {
 				return nil, withAttempts(err, p)

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,9 @@ func TestRetriesEnd(t *testing.T) {
 		end, err := b.Run(t.Context())
 		if err == nil || end == event.EndDone || len(m.Requests()) != c.tries || b.slept != c.waited {
 			t.Errorf("%s: %v %v after %d requests and %s, want %d and %s", name, end, err, len(m.Requests()), b.slept, c.tries, c.waited)
+		}
+		if rs, _ := b.retries(); c.tries > 1 && (rs[0].Left != cmp.Or(c.limit, RetryFor)-rs[0].Wait || (rs[0].Most == c.tries) != (fault.CategoryOf(c.err) != fault.Provider)) {
+			t.Errorf("%s: the first says %+v", name, rs[0])
 		}
 		if c.tries > 1 && !strings.Contains(err.Error(), fmt.Sprintf("after %d tries: ", c.tries)) {
 			t.Errorf("%s: %v", name, err)

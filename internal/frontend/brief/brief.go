@@ -192,10 +192,14 @@ func inGit(files []event.GitFile) string {
 
 // Spending describes what a turn cost.
 func Spending(s budget.Spent) string {
-	t := Spent(s) + ", no model reply"
-	if s.Replies > 0 {
-		t = Spent(s) + ", " + Plural(s.Replies, "model reply", "model replies")
+	replies := Plural(s.Replies, "model reply", "model replies")
+	switch {
+	case s.Replies == 0 && s.Cost() != nil:
+		replies = "no model reply"
+	case s.Replies == 0: // a part of one may stand above
+		replies = "no whole model reply"
 	}
+	t := Spent(s) + ", " + replies
 	if s.Usage.Known && s.Usage.Input+s.Usage.Output+s.Usage.CacheRead > 0 {
 		t += fmt.Sprintf(", %d tokens in (%d cached), %d out", s.Usage.Input+s.Usage.CacheRead+s.Usage.CacheWrite, s.Usage.CacheRead, s.Usage.Output)
 	}

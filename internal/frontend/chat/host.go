@@ -273,9 +273,15 @@ func (h *host) ask(ctx context.Context, q Question) (string, error) {
 	c.mu.Lock()
 	delete(c.openAsks, q.ID)
 	c.mu.Unlock()
+	key := q.Answer
+	for _, o := range q.Answers { // a letter alone tells nothing later
+		if o.Key == key && !o.Typed {
+			q.Answer = o.Text
+		}
+	}
 	block.Open, block.Body = false, q
 	c.emit(Change{What: Finished, Block: block})
-	return q.Answer, err
+	return key, err
 }
 
 // output makes a block of a slash command's output.

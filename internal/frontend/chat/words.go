@@ -128,7 +128,14 @@ func retryWords(r event.Retried) string {
 	case r.Wait == 0:
 		next = "retry now"
 	}
-	s := fmt.Sprintf("try %d failed: %s; %s", r.Attempt, plain.Cut(r.Error.Message, 200), next)
+	try := fmt.Sprintf("try %d", r.Attempt)
+	switch {
+	case r.Most > 0:
+		try += fmt.Sprintf(" of %d", r.Most)
+	case r.Attempt > 1 && r.Left > 0 && r.Model == "":
+		next += fmt.Sprintf(", gives up in %s", took.Text(r.Left.Round(time.Second)))
+	}
+	s := fmt.Sprintf("%s failed: %s; %s", try, plain.Cut(r.Error.Message, 200), next)
 	if r.Shown {
 		s += " (its text so far is discarded)"
 	}

@@ -65,10 +65,18 @@ func TestOutcomeWords(t *testing.T) {
 	}
 }
 
+// SPEC 3.4: a retry says how many there are, or how long they go on.
 func TestRetryWords(t *testing.T) {
-	got := retryWords(event.Retried{Attempt: 1, Error: event.Fault{Message: "busy\nnow"}, Wait: 2 * time.Second, Shown: true})
-	if got != "try 1 failed: busy now; retry in 2s (its text so far is discarded)" {
-		t.Errorf("%q", got)
+	busy := event.Fault{Message: "busy\nnow"}
+	for want, r := range map[string]event.Retried{
+		"try 1 failed: busy now; retry in 2s (its text so far is discarded)": {Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Shown: true},
+		"try 2 failed: busy now; retry in 2s, gives up in 58s":               {Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: 58 * time.Second},
+		"try 2 of 5 failed: busy now; retry in 2s":                           {Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Most: 5},
+		"try 5 failed: busy now; m/o goes on from here":                      {Attempt: 5, Error: busy, Left: time.Minute, Model: "m/o"},
+	} {
+		if got := retryWords(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

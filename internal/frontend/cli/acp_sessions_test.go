@@ -75,7 +75,7 @@ func TestEditorsSessions(t *testing.T) {
 	}
 	for c, want := range map[string]string{
 		"/clear": "the editor opens the sessions", "/fork": "the editor opens the sessions", "/resume abc": "the editor opens the sessions",
-		"/resume": "this session", "/resume " + fmt.Sprint(id): "is open already",
+		"/resume": "there is no other session", "/resume " + fmt.Sprint(id): "is open already",
 	} {
 		if seen := say(id, c); !strings.Contains(seen, want) {
 			t.Errorf("%s: %s", c, seen)

@@ -49,14 +49,11 @@ func Show(w io.Writer, p undo.Plan) {
 // it.
 func passing(f undo.File) bool { return f.Action == undo.Same && f.Now.Hash == "" }
 
-// origin returns when the last change of a file was made, and what for: the heading of
-// the files that follow.
+// origin returns when the last change of a file was made, and what for, as far as that is
+// known: the heading of the files that follow.
 func origin(f undo.File) string {
-	switch {
-	case f.Step == 0:
+	if f.Description == "" {
 		return ""
-	case f.Description == "":
-		return fmt.Sprintf("step %d:", f.Step)
 	}
 	return fmt.Sprintf("step %d: %s", f.Step, f.Description)
 }

@@ -1,7 +1,6 @@
 package slash
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,10 +26,13 @@ func resume() Command {
 		}
 		items := SessionItems(rows, h.Session().ID(), h.Now(), func(r event.Row) (string, string) { return h.About(ctx, r) })
 		if id, ok, err := h.Pick(ctx, "sessions of this folder", items); ok {
-			if err != nil || id == "" || id == h.Session().ID() {
+			if err != nil || id == "" {
 				return err
 			}
 			return h.Switch(ctx, Want{Resume: id})
+		}
+		if len(items) == 0 {
+			fmt.Fprintln(h.Out(), "there is no other session of this folder")
 		}
 		for _, it := range items[:min(len(items), shownSessions)] {
 			fmt.Fprintf(h.Out(), "  %s  %s\n      %s\n", it.ID, plain.Line(it.Text), plain.Line(it.About))
@@ -42,15 +44,15 @@ func resume() Command {
 	}}
 }
 
-// SessionItems returns sessions to pick from. current is the one that is open, about
-// describes a session as Host.About does.
+// SessionItems returns sessions to pick from: those with a prompt, without the current one.
+// about describes a session as Host.About does.
 func SessionItems(rows []event.Row, current string, now time.Time, about func(event.Row) (about, last string)) (items []Item) {
-	for i, r := range rows {
-		it := Item{ID: r.ID, Text: cmp.Or(r.Title, "(no prompt)"), About: brief.Age(now.Sub(r.Updated))}
-		if r.ID == current {
-			it.About += ", this session"
+	for _, r := range rows {
+		if r.ID == current || r.Title == "" {
+			continue
 		}
-		if i < shownSessions {
+		it := Item{ID: r.ID, Text: r.Title, About: brief.Age(now.Sub(r.Updated))}
+		if len(items) < shownSessions {
 			about, last := about(r)
 			it.About = strings.TrimRight(it.About+", "+about, ", ")
 			it.More = last

@@ -97,7 +97,7 @@ func TestEscapeBeforeTheStart(t *testing.T) {
 	}
 	r.start("")
 	r.see("it is, trust the\n  folder of it?")
-	r.see("Esc: none\n")
+	r.see("Esc cancels\n")
 	r.press("esc")
 	r.see("answer: ")
 	r.say("some words")

@@ -342,7 +342,7 @@ func (p *renderer) note(b chat.Note) {
 			return
 		}
 	case chat.OfInterrupt:
-		if role, text = styled.Warn, "interrupted"; b.By == "permission" {
+		if role, text = styled.Warn, "interrupted; say what to do instead"; b.By == "permission" {
 			text = "you did not allow it, so the turn ends here; say what to do instead"
 		}
 	case chat.OfPlan:
@@ -446,8 +446,10 @@ func (p *renderer) consent(i, n int, c chat.Consent) {
 		head = fmt.Sprintf("? %d of %d: ", i+1, n)
 	}
 	l := styled.Of(styled.Warn, head).Add(styled.Text, c.Title)
-	if c.Reason != "" {
-		l = l.Add(styled.Dim, " ("+c.Reason+")")
+	why := styled.Of(styled.Dim, " ("+c.Reason+")")
+	apart := l.Width()+why.Width() > p.width // what is asked, and not why, is read first
+	if c.Reason != "" && !apart {
+		l = append(l, why...)
 	}
 	p.put(l.Wrap(p.width, inset)...)
 	switch preview := strings.TrimSpace(c.Preview); {
@@ -463,6 +465,9 @@ func (p *renderer) consent(i, n int, c chat.Consent) {
 			p.put(styled.Of(styled.Text, "  "+styled.Tabs(l)))
 		}
 	}
+	if c.Reason != "" && apart {
+		p.put(styled.Of(styled.Dim, "  "+c.Reason).Wrap(p.width, inset)...)
+	}
 }
 
 func (p *renderer) answered(b chat.Question) {
@@ -471,6 +476,8 @@ func (p *renderer) answered(b chat.Question) {
 	}
 	p.beginCard(aNote)
 	switch {
+	case len(b.Answers) > 0 && b.Answer == "":
+		p.wrapped(styled.Dim, "  → no answer")
 	case len(b.Verdicts) == 0 && b.Answer == "":
 		return
 	case len(b.Verdicts) == 0:

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -242,14 +243,18 @@ func (s *screen) questionLines(room int) (out []styled.Line) {
 		out = append(out, styled.Of(styled.Dim, "  Enter sends the no; Esc goes back"))
 	case a.focused && a.typing != "":
 		out = append(out, styled.Of(styled.Dim, "  Enter answers; Esc goes back"))
-	case a.focused && len(q.Answers) > 0:
-		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: none"))
-	case a.focused && a.wantsText():
-		out = append(out, styled.Of(styled.Dim, "  Enter answers; Tab: prompt; Esc: none"))
-	case a.focused && s.Width < 60:
-		out = append(out, styled.Of(styled.Dim, "  press a key; Tab: prompt; Esc: ends"))
 	case a.focused:
-		out = append(out, styled.Of(styled.Dim, "  press a key; Tab goes to your prompt; Esc ends the turn"))
+		do, tab, esc := "press a key", "Tab goes to your prompt", "Esc ends the turn"
+		if a.wantsText() {
+			do = "Enter answers"
+		}
+		if q.Why == chat.AskedByCommand {
+			esc = "Esc cancels"
+		}
+		if s.Width < 60 {
+			tab, esc = "Tab: prompt", strings.TrimSuffix(esc, " the turn")
+		}
+		out = append(out, styled.Of(styled.Dim, "  "+do+"; "+tab+"; "+esc))
 	case a.skipped || !s.editor.Empty():
 		out = append(out, styled.Of(styled.Dim, "  Tab answers"))
 	default:

@@ -361,7 +361,7 @@ func (p *renderer) openRows(now time.Time) []styled.Line {
 		case chat.Retry:
 			text := b.Text
 			if b.Waiting != "" {
-				text += " (" + took.Text(b.Left.Round(time.Second)) + " left)"
+				text = strings.Replace(text, "retry in "+took.Text(b.Wait), b.Waiting, 1)
 			}
 			out = append(out, styled.Of(styled.Warn, "! "+text).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 		}

@@ -185,7 +185,7 @@ func socketFolder(t *testing.T) string {
 
 var (
 	marked = regexp.MustCompile(`m(\d{4})m`)
-	ended  = regexp.MustCompile(`(\d|no)\s+model\s+repl(y|ies)`)
+	ended  = regexp.MustCompile(`(\d|no|whole)\s+model\s+repl(y|ies)`)
 )
 
 func before(s, sep string) string {

@@ -496,7 +496,7 @@ func TestUnfold(t *testing.T) {
 	}
 	r.press("ctrl+o")
 	r.see("\n  18\n")
-	r.see("lines; PgUp, PgDn; Ctrl+O folds it")
+	r.see("%; PgUp, PgDn; Ctrl+O folds it")
 	if strings.Contains(r.screen(), "\n  30\n") || strings.Contains(r.screen(), "secret") {
 		t.Errorf("it is more than the first page of the block:\n%s", r.screen())
 	}

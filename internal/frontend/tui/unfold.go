@@ -49,7 +49,7 @@ func (s *screen) unfoldedRows(room int) []styled.Line {
 	u.scroll(0)
 	foot := "  Ctrl+O folds it"
 	if u.shown < len(u.rows) {
-		foot = fmt.Sprintf("  %d to %d of %d lines; PgUp, PgDn; Ctrl+O folds it", u.top+1, u.top+u.shown, len(u.rows))
+		foot = fmt.Sprintf("  %d %%; PgUp, PgDn; Ctrl+O folds it", 100*(u.top+u.shown)/len(u.rows)) // its rows are not the output's lines
 	}
 	return append(u.rows[u.top:u.top+u.shown:u.top+u.shown], styled.Of(styled.Accent, foot))
 }

@@ -29,12 +29,12 @@ func TestTriesAlike(t *testing.T) {
 		changes []chat.Change
 		want    string
 	}{
-		{"one", false, []chat.Change{retry("a", 1, "x"), note}, "! try 1 failed: x; retry in 1 s\ninterrupted"},
-		{"two", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\ninterrupted"},
-		{"four", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "x"), retry("d", 4, "x"), note}, "! try 1 failed: x; retry in 1 s\n! tries 2 to 4 failed for the same reason\ninterrupted"},
-		{"another reason", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "y"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\n! try 3 failed: y; retry in 1 s\ninterrupted"},
-		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; retry in 1 s\ninterrupted\n! try 1 failed: x; retry in 1 s"},
-		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed: x; retry in 1 s\ninterrupted"},
+		{"one", false, []chat.Change{retry("a", 1, "x"), note}, "! try 1 failed: x; retry in 1 s\ninterrupted; say what to do instead"},
+		{"two", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\ninterrupted; say what to do instead"},
+		{"four", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "x"), retry("d", 4, "x"), note}, "! try 1 failed: x; retry in 1 s\n! tries 2 to 4 failed for the same reason\ninterrupted; say what to do instead"},
+		{"another reason", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "y"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\n! try 3 failed: y; retry in 1 s\ninterrupted; say what to do instead"},
+		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; retry in 1 s\ninterrupted; say what to do instead\n! try 1 failed: x; retry in 1 s"},
+		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed: x; retry in 1 s\ninterrupted; say what to do instead"},
 	} {
 		p := &renderer{width: 80, whole: c.whole}
 		for _, ch := range c.changes {
@@ -70,7 +70,7 @@ func TestCommandInsteadOfAnAnswer(t *testing.T) {
 	r.see("there is no list of steps yet")
 	r.say("/undo turn")
 	r.press("enter")
-	r.see("› /undo turn\nstep 1:\nwould undo: new.txt")
+	r.see("› /undo turn\nwould undo: new.txt")
 	r.say("n")
 	r.until("the command stands once above all that it shows", func(s string) bool {
 		_, after, _ := strings.Cut(s, "› /undo turn")

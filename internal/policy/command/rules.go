@@ -80,6 +80,25 @@ func Changes(c shellsyntax.Command) []shellsyntax.Word {
 	return c.Words[1:]
 }
 
+// InstallFiles are the files of a project that an install of packages reads and changes.
+var InstallFiles = []string{"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "node_modules"}
+
+// Installs returns the host from which a command installs packages, "" for a command that does
+// not, or of which that is not certain.
+func Installs(c shellsyntax.Command) string {
+	name, plain := c.Program()
+	verbs := []string{"install", "i", "add", "ci", "update", "uninstall", "remove"}
+	switch {
+	case !plain || c.Code || len(c.Words) < 2 || !slices.Contains(verbs, c.Words[1].Text):
+		return ""
+	case name == "yarn":
+		return "registry.yarnpkg.com"
+	case name == "npm", name == "pnpm", name == "bun":
+		return "registry.npmjs.org"
+	}
+	return ""
+}
+
 // SafeVariable reports whether no program obeys a variable, since its name is one
 // letter or in small letters, or whether it only changes how output looks or how a
 // build is made, but never what runs.

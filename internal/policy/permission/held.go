@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/host"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -33,6 +34,8 @@ func (o Opening) String() string {
 	switch o.Act {
 	case ActPerson:
 		return "run as you, outside the sandbox"
+	case ActInstall:
+		return "install packages in " + o.Opens + ", from " + o.Name
 	case process.ActGit:
 		return "use the git repository " + o.Opens
 	case process.ActHost, process.ActConnect:
@@ -50,10 +53,36 @@ func (o Opening) String() string {
 	return "change or delete files in " + o.Opens
 }
 
+// ActInstall is to install packages for a project elsewhere: to read and change its files in the
+// folder Opens, and to reach the host Name.
+const ActInstall = "install"
+
+// Install returns what an access of an install from a host opens, and what is asked about it:
+// of a file of the project all that the install does.
+func (o Opening) Install(what, from string) (opens, asks Opening) {
+	dir, _, found := strings.Cut(what, "/node_modules")
+	if !found {
+		dir = path.Dir(what)
+	}
+	file, whole := o, Opening{Act: ActInstall, Opens: dir, Name: from}
+	if file.Opens == dir {
+		file.Opens = what // the folder is more
+	}
+	if o.Act != process.ActHost && file.In(whole) {
+		return file, whole
+	}
+	return o, o
+}
+
 // In reports whether a yes to another opening allows this one, too.
 func (o Opening) In(other Opening) bool {
-	files := o.Act == process.ActWrite || o.Act == process.ActRead
-	return o == other || files && o.Act == other.Act && strings.HasPrefix(o.Opens, strings.TrimSuffix(other.Opens, "/")+"/")
+	rest, below := strings.CutPrefix(o.Opens, strings.TrimSuffix(other.Opens, "/")+"/")
+	first, _, _ := strings.Cut(rest, "/")
+	files := below && (o.Act == process.ActWrite || o.Act == process.ActRead)
+	if other.Act == ActInstall {
+		return o == other || o.Act == process.ActHost && o.Opens == other.Name || files && slices.Contains(command.InstallFiles, first)
+	}
+	return o == other || files && o.Act == other.Act
 }
 
 // Flag is what a headless run would need on its command line, "" if no flag allows it.
