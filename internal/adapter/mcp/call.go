@@ -142,6 +142,7 @@ func (c *conn) watch(token string, out func(string)) (end func()) {
 const (
 	maxImages = 10
 	maxImage  = 4 << 20 // bytes of one image
+	maxTokens = 64_000  // of all: a document of 32 pages
 )
 
 // result returns a server's answer in the form for the model.
@@ -201,6 +202,8 @@ func attach(out *tool.Result, typ string, data []byte) (why string) {
 		return fmt.Sprintf(" of type %s, %d bytes, left out: %v", cut(typ, 40), len(data), err)
 	case m.Kind() == llm.Images && len(data) > maxImage:
 		return fmt.Sprintf(" of %d bytes, left out: more than %d", len(data), maxImage)
+	case llm.TokensOf(out.Images)+m.Tokens() > maxTokens:
+		return fmt.Sprintf(", about %d tokens, left out: an answer may bring %d", m.Tokens(), maxTokens)
 	case len(out.Images) >= maxImages:
 		return fmt.Sprintf(", left out: there are %d before it", maxImages)
 	}

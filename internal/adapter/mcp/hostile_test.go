@@ -343,6 +343,10 @@ func TestMediaOfResults(t *testing.T) {
 	for _, m := range r.Images {
 		types = append(types, fmt.Sprint(m.Type, " ", len(m.Data)))
 	}
+	long := []byte("%PDF-1.4" + strings.Repeat("<</Type/Page>>", 33))
+	if why := attach(&r, "application/pdf", long); !strings.Contains(why, "about 66000 tokens, left out") || len(r.Images) != 3 {
+		t.Errorf("%q", why)
+	}
 	if got := strings.Join(types, ", "); err != nil || got != "audio/wav 12, application/pdf 6, image/png 3" {
 		t.Errorf("%s, %v", got, err)
 	}

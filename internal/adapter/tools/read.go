@@ -242,6 +242,9 @@ func (r *reader) show(f tool.File, ls []string, from, total int) int {
 	return n
 }
 
+// tokensShown is how many tokens of a document go into one result: four times a text's.
+func tokensShown(env tool.Env) int { return limitOf(env) / 3 * 4 }
+
 func (r *reader) media(f tool.File, kind string) error {
 	m, err := llm.NewMedia(kind, f.Data)
 	switch {
@@ -249,6 +252,8 @@ func (r *reader) media(f tool.File, kind string) error {
 		return failf("%s: %v", f.Path, err)
 	case m.Kind() == llm.Images && len(f.Data) > imageLimit:
 		return failf("%s is an image of %.1f MB, more than a model takes (5 MB): make it smaller first", f.Path, float64(len(f.Data))/(1<<20))
+	case m.Kind() != llm.Images && m.Tokens() > tokensShown(r.env): // a quarter of the window, or less
+		return failf("%s is a %s of about %d tokens, more than a result takes (%d): take a part of it, or its text", f.Path, m.Kind().Name(), m.Tokens(), tokensShown(r.env))
 	}
 	r.images = append(r.images, m)
 	r.say("== %s (%s, %d bytes) ==\n", f.Path, kind, len(f.Data))

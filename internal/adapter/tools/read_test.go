@@ -42,10 +42,15 @@ func TestRead(t *testing.T) {
 		checkSeen(t, c.args, r, fs)
 	}
 	files["a.pdf"], files["long.pdf"] = "%PDF-1.4 <</Type/Page>>", "%PDF-1.4"+strings.Repeat("<</Type/Page>>", 101)
+	files["some.pdf"] = "%PDF-1.4" + strings.Repeat("<</Type/Page>>", 3)
 	env, _ := memEnv(files)
 	doc := call(t, env, Read(), `{"files":[{"path":"a.pdf"},{"path":"long.pdf"}]}`)
 	if doc.Error || len(doc.Images) != 1 || doc.Images[0].Type != "application/pdf" || string(doc.Images[0].Data) != files["a.pdf"] || !strings.Contains(doc.Text, "long.pdf: the PDF of 101 pages") || !strings.Contains(doc.Note, "1 PDF") {
 		t.Errorf("%+v", doc)
+	}
+	env.Limit = 3000
+	if r := call(t, env, Read(), `{"files":[{"path":"some.pdf"},{"path":"a.pdf"}]}`); len(r.Images) != 1 || !strings.Contains(r.Text, "some.pdf is a PDF of about 6000 tokens, more than a result takes (4000)") {
+		t.Errorf("%+v", r)
 	}
 	r := call(t, env, Read(), `{"files":[{"path":"img.dat"},{"path":"none"}]}`)
 	if r.Error || len(r.Images) != 1 || r.Images[0].Type != "image/png" || string(r.Images[0].Data) != png || !strings.Contains(r.Text, "none does not exist") {

@@ -52,7 +52,7 @@ type Prompted struct {
 	ID     string      `json:"id,omitempty"` // set by the sender
 	Source Source      `json:"source"`
 	Text   string      `json:"text"`
-	Images []llm.Media `json:"images,omitempty"`
+	Images []llm.Media `json:"images,omitempty"` // and other media
 	// Typed is the part of the text that was neither pasted nor piped; "": all of it.
 	Typed string `json:"typed,omitempty"`
 	// Attached is the content of the @mentions in the text: files, listings.

@@ -77,7 +77,7 @@ type Result struct {
 	Name   string  `json:"name"`
 	Text   string  `json:"text"`
 	Error  bool    `json:"error,omitempty"`
-	Images []Media `json:"images,omitempty"`
+	Images []Media `json:"images,omitempty"` // and other media: images were the first
 }
 
 // ServerSearch is the ToolSpec.Server of a search of the web.

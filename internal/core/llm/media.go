@@ -135,6 +135,14 @@ func (m Media) Tokens() int {
 	return 1500 // about the cost of a full-size image
 }
 
+// TokensOf estimates what a model counts for all of these.
+func TokensOf(ms []Media) (n int) {
+	for _, m := range ms {
+		n += m.Tokens()
+	}
+	return n
+}
+
 var pageObject = lazyregexp.New(`/Type\s*/Page\b`)
 
 // pages returns the number of pages of a PDF, 0 if it does not show. Newer ones keep their

@@ -1,5 +1,5 @@
 // Package mention reads what a person's prompt names with @: the lines of a
-// file, of a declaration, the listing of a folder, an image (SPEC 10.1), a
+// file, of a declaration, the listing of a folder, an image or document (SPEC 10.1), a
 // resource of an MCP server (SPEC 17.1).
 //
 // It promises to read only what a call of the model could read without asking,

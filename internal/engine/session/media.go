@@ -53,13 +53,17 @@ func allow(info llm.Info, k llm.MediaKind) string {
 	return fmt.Sprintf(`pawl config set 'models."%s".%s' true`, info.Ref(), k)
 }
 
-// Refuse returns why a prompt with these media is not taken: the model would only get words
-// in place of the document that the prompt is about. Of images it always got words.
+// Refuse returns why a prompt with these media is not taken: they fill the whole window, or
+// the model would only get words in place of the document that the prompt is about. Of
+// images it always got words.
 func Refuse(info llm.Info, ms []llm.Media) error {
 	for _, m := range ms {
 		if k := m.Kind(); k != llm.Images && !info.Takes(k) {
 			return fault.NewConfiguration("choose a model that does, or send its text; if this one does: "+allow(info, k), "%s takes no %ss, as far as pawl knows", info.Ref(), k.Name())
 		}
+	}
+	if n := llm.TokensOf(ms); info.Window > 0 && n > info.Window {
+		return fault.NewConfiguration("send a part of it", "the prompt has %s, about %d tokens: the window of %s has %d", llm.CountMedia(ms), n, info.Ref(), info.Window)
 	}
 	return nil
 }

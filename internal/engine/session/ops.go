@@ -27,7 +27,7 @@ type Prompt struct {
 	ID     string
 	Source event.Source // "": a person
 	Text   string
-	Images []llm.Media
+	Images []llm.Media // and other media
 	// Piped is added below Text. Pasted are parts of Text. Both are data: their
 	// mentions are not attached, and where the window has no room for them the model
 	// gets their beginning and end, and a file with the whole.

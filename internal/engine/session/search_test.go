@@ -140,6 +140,10 @@ func TestDocuments(t *testing.T) {
 		}
 		before = body
 	}
+	long := llm.Media{Type: "application/pdf", Data: []byte("%PDF-1.7" + strings.Repeat("<</Type/Page>>", 99))}
+	if _, err := r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{long, long}}); err == nil || !strings.Contains(err.Error(), "the prompt has 2 PDFs, about 396000 tokens: the window of scripted/script has 200000") {
+		t.Error(err)
+	}
 	blind := llmtest.New()
 	blind.InfoValue.Model = "blind"
 	_ = r.Close()

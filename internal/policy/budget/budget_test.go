@@ -374,6 +374,11 @@ func TestInputGuess(t *testing.T) {
 	if got := m.Input(4_009_600); got != 3200+tokensPerImage {
 		t.Errorf("%d", got)
 	}
+	pdf := []byte("%PDF-1.7" + strings.Repeat("<</Type/Page>>", 5) + strings.Repeat(" ", 2_999_922)) // SPEC 17.2: by its pages
+	apply(&m, event.Prompted{Images: []llm.Media{{Type: "application/pdf", Data: pdf}}})
+	if got := m.Input(8_009_600); got != 3200+tokensPerImage+10_000 {
+		t.Errorf("%d", got)
+	}
 	apply(&m, event.Compacted{}, event.Rebased{Why: "compaction"})
 	if got := m.Input(3000); got != 1000 {
 		t.Errorf("%d", got)

@@ -136,13 +136,6 @@ func tail(s string, limit int) (start int) {
 	return 0
 }
 
-func mediaTokens(ms []llm.Media) (n int) {
-	for _, m := range ms {
-		n += m.Tokens()
-	}
-	return n
-}
-
 func countPart(c Counter, p llm.Part) int {
 	switch p.Kind {
 	case llm.Image:
@@ -156,7 +149,7 @@ func countPart(c Counter, p llm.Part) int {
 		if p.Result == nil {
 			return 0
 		}
-		return resultTokens + c.Count(p.Result.Text) + mediaTokens(p.Result.Images)
+		return resultTokens + c.Count(p.Result.Text) + llm.TokensOf(p.Result.Images)
 	case llm.Reasoning:
 		switch {
 		case p.Parsed:

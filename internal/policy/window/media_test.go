@@ -114,6 +114,9 @@ func TestDocumentsInWords(t *testing.T) {
 		{llm.Info{PDF: true, Audio: true}, []string{"PAGES", "SOUND", "[an image (image/png, 6 bytes) is left out here: you take no images]"}, []string{"PIXELS"}},
 	} {
 		got := request(x.info)
+		if n := c.Tokens(); n < 1500+2000+32+1500 || n > 5200 {
+			t.Errorf("%d tokens", n)
+		}
 		for _, s := range x.shows {
 			if !strings.Contains(got, s) {
 				t.Errorf("%+v: %q misses %q", x.info, got, s)

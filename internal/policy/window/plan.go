@@ -83,7 +83,7 @@ func (c *Conversation) Plan(why event.CompactedWhy, focus string) Plan {
 	}
 	p.Summarise, p.older, p.size, p.facts = true, older, size, u.facts(older)
 	if kept < c.ledger.prompts.len() {
-		if is := c.ledger.images; mediaTokens(is) <= body/10 {
+		if is := c.ledger.images; llm.TokensOf(is) <= body/10 {
 			p.images = is
 		}
 	}
