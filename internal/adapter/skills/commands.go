@@ -2,6 +2,7 @@ package skills
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -67,6 +68,22 @@ var (
 	placeholder = lazyregexp.New(`\$ARGUMENTS(\[\d\])?|\$[1-9]\d*`)
 	shellLine   = lazyregexp.New("!`([^`\n]+)`")
 )
+
+var word = lazyregexp.New(`\$[A-Za-z_][A-Za-z0-9_]*`)
+
+// numbered returns a text in which the arguments that its file names are $1 to $9.
+func numbered(text string, fields frontmatter.Fields) string {
+	names, _ := fields.List("arguments")
+	if len(names) == 1 {
+		names = strings.Fields(names[0])
+	}
+	return word().ReplaceAllStringFunc(text, func(w string) string {
+		if i := slices.Index(names, w[1:]); i >= 0 && i < 9 {
+			return "$" + strconv.Itoa(i+1)
+		}
+		return w
+	})
+}
 
 // Prompt returns the prompt of a command. The person's arguments replace $ARGUMENTS, $1
 // to $9 or $ARGUMENTS[0], or are appended. The command lines in the text (!`…`) are

@@ -100,7 +100,7 @@ func (f Folder) each(front claudecode.Front, want func(p string) (base string, o
 			warn(p, err)
 			return nil
 		}
-		one := file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: strings.TrimSpace(body), raw: text}
+		one := file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: numbered(strings.TrimSpace(body), fields), raw: text}
 		one.keys, one.unkept = front.Read(fields)
 		do(one)
 		return nil

@@ -60,7 +60,7 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 		}
 		warnings = append(warnings, f.each(claudecode.Skill, want, func(s file) {
 			k := Skill{
-				Name: s.base, Description: line(s.fields.Text("description"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path,
+				Name: s.base, Description: line(s.fields.Text("description")+" "+s.fields.Text("when_to_use"), maxDescription), Hint: line(hint(s.fields), 60), Text: s.text, Tools: s.allowed(), File: s.path,
 				NoModel: s.fields.Text("disable-model-invocation") == "true", NoPerson: s.fields.Text("user-invocable") == "false", Keys: s.keys,
 				Model: claudecode.ModelOf(s.fields), Effort: s.fields.Text("effort"),
 			}

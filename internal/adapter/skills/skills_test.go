@@ -97,6 +97,16 @@ func TestCommands(t *testing.T) {
 	dir := t.TempDir()
 	must.Write(t, filepath.Join(dir, ".claude/commands/git/commit.md"), "---\nallowed-tools: Bash(git add:*), Bash(git commit:*)\nargument-hint: [message]\ndescription: Create a git commit\n---\nCommit it.")
 	must.Write(t, filepath.Join(dir, ".pawl/commands/commit.md"), "# Ours\ntext")
+	must.Write(t, filepath.Join(dir, "named/fix.md"), "---\narguments: issue branch\n---\nFix $issue on $branch-old, not $issues: !`git log $branch`")
+	must.Write(t, filepath.Join(dir, "s/when/SKILL.md"), "---\ndescription: It fixes.\nwhen_to_use: When it is broken.\narguments: [what]\n---\nFix $what.")
+	named, _ := LoadCommands(Folder{Root: dir, Path: "named"})
+	if got, lines := named[0].Prompt("7 main"); got != "Fix 7 on main-old, not $issues: (the output of `git log main`, below)" || !slices.Equal(lines, []string{"git log main"}) {
+		t.Errorf("%q %q", got, lines)
+	}
+	when, _ := Load(Folder{Root: dir, Path: "s"})
+	if got := filled(when[0].Text, "it"); got != "Fix it." || when[0].Description != "It fixes. When it is broken." {
+		t.Errorf("%q %+v", got, when)
+	}
 	must.Write(t, filepath.Join(dir, ".claude/commands/README.md"), "no command")
 	all, warnings := LoadCommands(Folder{Root: dir, Path: ".pawl/commands"}, Folder{Root: dir, Path: ".claude/commands"})
 	if len(all) != 1 || all[0].Text != "# Ours\ntext" || all[0].Description != "Ours" || len(warnings) != 0 {
