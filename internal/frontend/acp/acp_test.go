@@ -743,10 +743,10 @@ func TestMediaOfPrompts(t *testing.T) {
 	}
 }
 
-// SPEC 17.2: the editor shows the images of a result.
+// SPEC 17.2: the editor shows the images and documents of a result.
 func TestImagesOfResults(t *testing.T) {
 	for _, version := range []int{1, 2} {
-		e := edit(t, version, llmtest.Use("read", `{"files":[{"path":"a.png"}]}`), llmtest.Say("a picture"))
+		e := edit(t, version, llmtest.Use("read", `{"files":[{"path":"a.png"},{"path":"a.pdf"},{"path":"a.wav"}]}`), llmtest.Say("a picture"))
 		var b bytes.Buffer
 		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
 			t.Fatal(err)
@@ -754,10 +754,20 @@ func TestImagesOfResults(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(e.dir, "a.png"), b.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		for name, data := range map[string]string{"a.pdf": "%PDF-1", "a.wav": "RIFF\x00\x00\x00\x00WAVE"} {
+			if err := os.WriteFile(filepath.Join(e.dir, name), []byte(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		e.through(version, e.say("look"), nil)
-		want := "data:" + base64.StdEncoding.EncodeToString(b.Bytes()) + " mimeType:image/png type:image"
-		if got := fmt.Sprint(e.all); !strings.Contains(got, want) {
-			t.Errorf("version %d: %s", version, got)
+		got := fmt.Sprint(e.all)
+		for _, want := range []string{
+			"data:" + base64.StdEncoding.EncodeToString(b.Bytes()) + " mimeType:image/png type:image",
+			"resource:map[blob:JVBERi0x mimeType:application/pdf uri:pawl:document.pdf] type:resource", "data:UklGRgAAAABXQVZF mimeType:audio/wav type:audio",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("version %d: %s", version, got)
+			}
 		}
 	}
 }

@@ -2,8 +2,11 @@ package agentsdk
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -114,9 +117,11 @@ func TestPDF(t *testing.T) {
 	pdf := []byte("%PDF-1.7 the pages")
 	block := object{"type": "document", "title": "A title", "source": object{"type": "base64", "media_type": "application/pdf", "data": pdf}}
 	for _, takes := range []bool{true, false} {
-		m := llmtest.New(llmtest.Say("read"))
+		m := llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.pdf"},{"path":"a.wav"}]}`), llmtest.Say("read"))
 		m.InfoValue.PDF = takes
 		p := converse(t, m, nil)
+		must.Do(t, os.WriteFile(filepath.Join(p.dir, "a.pdf"), pdf, 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(p.dir, "a.wav"), []byte("RIFF\x00\x00\x00\x00WAVE"), 0o600))
 		p.send(string(encode(object{"type": "user", "message": object{"role": "user", "content": []any{block, object{"type": "text", "text": "look"}}}})))
 		if !takes {
 			r := p.next("result/error_during_execution")
@@ -125,10 +130,14 @@ func TestPDF(t *testing.T) {
 			}
 			p.say("then without it")
 		}
+		p.next("assistant")
+		if got := string(encode(p.next("user"))); !strings.Contains(got, `{"source":{"data":"`+base64.StdEncoding.EncodeToString(pdf)+`","media_type":"application/pdf","type":"base64"},"type":"document"}`) || !strings.Contains(got, "[audio/wav, 12 bytes]") {
+			t.Error(got)
+		}
 		p.next("result/success")
 		_ = p.end()
 		q := m.Requests()
-		if len(q) != 1 {
+		if len(q) != 2 {
 			t.Fatalf("%d requests", len(q))
 		}
 		seen := false

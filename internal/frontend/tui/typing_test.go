@@ -154,6 +154,8 @@ func TestPictures(t *testing.T) {
 			return image("cat.png"), nil
 		case "/x/huge.png":
 			return nil, errors.New("huge.png is larger than 10 MB, the limit for pictures")
+		case "/x/a.pdf":
+			return &Picture{Name: "a.pdf", Media: llm.Media{Type: "application/pdf", Data: []byte("%PDF-1")}}, nil
 		}
 		return nil, nil
 	}
@@ -165,6 +167,9 @@ func TestPictures(t *testing.T) {
 	r.see("[image 1: cat.png]")
 	r.send(keys.Paste{Text: " and /x/cat.png?"})
 	r.see("[image 1: cat.png] and /x/cat.png?")
+	r.send(keys.Paste{Text: "/x/a.pdf"}) // the model takes none
+	r.see("and /x/cat.png?/x/a.pdf")
+	r.see("takes no PDFs")
 	r.press("enter")
 	r.see("a cat")
 	r.press("ctrl+v")
