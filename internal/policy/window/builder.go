@@ -121,16 +121,14 @@ func (b *Builder) SetTail(r *llm.Request, tail llm.Tail) {
 
 // packed returns the messages of now, to be unpacked when somebody asks for them.
 func (c *Conversation) packed() func() []llm.Message {
-	past, tail, info, blind := c.past.copied(), c.tail, c.info, len(c.Unseen()) > 0
+	past, tail, info := c.past.copied(), c.tail, c.info
 	return func() []llm.Message {
 		ms, _ := past.all()
 		if len(tail.Parts) > 0 {
 			ms = append(ms, tail)
 		}
 		for i, m := range ms {
-			if blind {
-				ms[i] = withoutUnseen(m, info)
-			}
+			ms[i] = withoutUnseen(m, info)
 		}
 		return ms
 	}

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,12 +53,7 @@ func mediaOf(p llm.Part) []llm.Media {
 }
 
 // shown returns a message as the model is sent it.
-func (c *Conversation) shown(m llm.Message) llm.Message {
-	if len(c.media) > 0 {
-		return withoutUnseen(m, c.info)
-	}
-	return m
-}
+func (c *Conversation) shown(m llm.Message) llm.Message { return withoutUnseen(m, c.info) }
 
 // withoutUnseen returns a message with a text in place of media that the model does not
 // take. The message itself stays, for another model.
@@ -88,13 +84,7 @@ func withoutUnseen(m llm.Message, info llm.Info) llm.Message {
 }
 
 func leftOut(m llm.Media) string {
-	name := "image"
-	if k := m.Kind(); k != "" {
-		name = k.Name()
-	}
-	article := "a"
-	if name != "PDF" {
-		article = "an"
-	}
+	name := cmp.Or(m.Kind(), llm.Images).Name()
+	article := map[bool]string{true: "a", false: "an"}[m.Kind() == llm.PDF]
 	return fmt.Sprintf("[%s %s (%s, %d bytes) is left out here: you take no %ss]", article, name, m.Type, len(m.Data), name)
 }
