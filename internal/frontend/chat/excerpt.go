@@ -34,15 +34,22 @@ func (c Call) Refused() bool {
 	return c.Outcome == event.Denied || c.Outcome == event.Invalid || c.Outcome == event.Cancelled
 }
 
+// Background reports whether a call started a command that runs on.
+func (c Call) Background() bool {
+	return c.Outcome == event.OK && c.Exit == nil && c.Command != "" && strings.HasPrefix(c.Summary, "started ")
+}
+
 // Shown returns the part of a finished call's output that a person sees without asking
 // for more: of one that failed the beginning and the end, of one that ran or searched
 // something the first lines. What a person reads by name, and a diff, are shown by its title.
 func (c Call) Shown() (x Excerpt) {
 	switch {
+	case c.Outcome == event.Cancelled && c.Command != "": // it ran until then
+		return Printed(c.Output, false)
 	case c.Refused() || c.Outcome == event.UnknownDone:
 	case c.Failed():
 		return Printed(c.Output, false)
-	case c.Outcome == event.OK && c.Exit == nil && c.Command != "" && strings.HasPrefix(c.Summary, "started "): // in the background; the text is for the model
+	case c.Background(): // the text is for the model
 		x.Head = []string{"/bashes shows its output, and can end it"}
 	case c.Outcome == event.OK && c.Diff == "" && (c.Command != "" || c.Kind == tool.Exec || c.Kind == tool.Search || c.Kind == tool.Wait || c.Arguments != ""):
 		all := Printed(c.Output, true).Head

@@ -44,6 +44,9 @@ func TestShown(t *testing.T) {
 			t.Errorf("%s: it did not run, and shows %q", name, x.Head)
 		}
 	}
+	if x := (Call{Command: "x", Outcome: event.Cancelled, Output: "tick"}).Shown(); len(x.Head) != 1 { // what it printed until then
+		t.Errorf("interrupted: %q", x.Head)
+	}
 }
 
 // SPEC 18.2

@@ -31,6 +31,7 @@ type Timeline struct {
 	commands int    // how many commands the person has run
 	// commands when the last operation began.
 	commandsBefore int
+	background     bool // a call started something that runs on
 	// The number of further blocks of the log's event last, and of blocks
 	// without an event in the log.
 	lastSeq     int64
@@ -130,6 +131,10 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.asideAnswered(e, b)
 	case event.Resumed: // open questions get no answer
 		t.end(e, isAside)
+		if t.background {
+			t.background = false
+			t.note(e, Note{Kind: OfTold, Text: "what ran in the background has ended with the pawl that started it"})
+		}
 	case event.PlanWritten:
 		steps, _ := phase.Proposal{Text: b.Text}.Steps()
 		t.addWhole(e, Document{Text: plain.Text(b.Text), By: string(b.By), Phases: len(steps)})
@@ -334,6 +339,7 @@ func (t *Timeline) call(e event.Event) {
 		c.Outcome, c.Summary, c.Command, c.Exit = b.Outcome, outcomeWords(b), plain.Text(b.Command), b.Exit
 		c.Diff, c.Output, c.Images = plain.Text(b.Diff), plain.Text(b.Result.Text), b.Result.Images
 		p.Body = c
+		t.background = t.background || c.Background()
 		t.finish(e, p, p.stream.sanitizer.End(), false)
 	}
 }

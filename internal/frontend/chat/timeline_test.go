@@ -330,3 +330,20 @@ func TestMissed(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 18.2: a session that goes on says that what ran in the background has ended, once.
+func TestBackgroundEndsWithItsProcess(t *testing.T) {
+	line := Timeline{}
+	done := event.CallDone{ID: "a", Tool: "bash", Outcome: event.OK, Command: "serve", Note: "started bg1"}
+	told := 0
+	for _, c := range fold(&line, []event.Event{
+		{Seq: 1, Body: event.Resumed{}}, {Seq: 2, Body: event.CallAsked{ID: "a", Tool: "bash"}}, {Seq: 3, Body: done}, {Seq: 4, Body: event.Resumed{}}, {Seq: 5, Body: event.Resumed{}},
+	}) {
+		if n, ok := c.Block.Body.(Note); ok && strings.Contains(n.Text, "in the background has ended") {
+			told += int(c.Block.ID[len(c.Block.ID)-1] - '0')
+		}
+	}
+	if told != 4 {
+		t.Errorf("told at %d", told)
+	}
+}

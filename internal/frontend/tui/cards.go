@@ -210,7 +210,6 @@ func (p *renderer) call(b chat.Call) {
 	}
 	p.callTitle(title, b.Summary, failed, refused)
 	switch {
-	case refused && !p.whole:
 	case p.whole && b.Diff == "":
 		p.output(chat.Printed(b.Output, true))
 	case b.Diff != "" && !b.Failed():
