@@ -25,9 +25,9 @@ func TestForkedSkill(t *testing.T) {
 		"settings.json":          `{"outputStyle": "Terse"}`,
 		"output-styles/brief.md": "---\nname: Terse\ndescription: short\n---\nAnswer in one word.",
 		"skills/find/SKILL.md":   "---\ndescription: finds\ncontext: fork\nagent: finder\ndisable-model-invocation: true\n---\nFind $ARGUMENTS for me.",
-		"skills/house/SKILL.md":  "---\ndescription: rules\nmodel: opus\n---\nHouse rule: be short.",
+		"skills/house/SKILL.md":  "---\ndescription: rules\npaths: x\n---\nHouse rule: be short.",
 		"skills/limits/SKILL.md": "---\ndescription: limits\nallowed-tools: Read\n---\nLimited.",
-		"agents/finder.md":       "---\nname: finder\ndescription: finds\ndisallowedTools: Write, Bash\nskills: house, limits\nmemory: project\n---\nYou find.",
+		"agents/finder.md":       "---\nname: finder\ndescription: finds\ndisallowedTools: Write, Bash\nskills: house, limits\nmemory: project\ntemperature: 1\n---\nYou find.",
 	} {
 		at := filepath.Join(dir, ".claude", name)
 		must.Write(t, at, text)
@@ -64,7 +64,7 @@ func TestForkedSkill(t *testing.T) {
 	if !strings.Contains(main[0], "Answer in one word.") || !strings.Contains(main[0], "You are pawl") {
 		t.Errorf("the output style is not added: %s", main[0])
 	}
-	for _, part := range []string{"Find the cause for me.", "House rule: be short."} {
+	for _, part := range []string{"Find the cause for me.", "House rule: be short.", "You have notes from earlier runs"} {
 		if !strings.Contains(agent[0], part) {
 			t.Errorf("the agent does not get %q: %s", part, agent[0])
 		}
@@ -72,16 +72,16 @@ func TestForkedSkill(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "made.txt")); err == nil || strings.Contains(agent[0], "Limited.") {
 		t.Error("the agent wrote a file, or has a skill without its limit")
 	}
-	for _, line := range []string{`does not get the skill "limits"`, "skills, commands and agents: not used: memory of .claude/agents/finder.md, model of .claude/skills/house/SKILL.md"} {
+	for _, line := range []string{`does not get the skill "limits"`, "skills, commands and agents: not used: paths of .claude/skills/house/SKILL.md, temperature of .claude/agents/finder.md"} {
 		if !strings.Contains(o.stderr, line) {
 			t.Errorf("%q is not in\n%s", line, o.stderr)
 		}
 	}
-	if again := runPawl(t, dir, env, "", "-m", "anthropic/claude-script", "hello"); strings.Contains(again.stderr, "not used: memory") {
+	if again := runPawl(t, dir, env, "", "-m", "anthropic/claude-script", "hello"); strings.Contains(again.stderr, "not used: paths") {
 		t.Errorf("told twice: %s", again.stderr)
 	}
 	c := pawl(t, dir, t.TempDir(), env, "doctor", "--offline")
-	if out, _ := c.Output(); !strings.Contains(strings.Join(strings.Fields(string(out)), " "), "model of .claude/skills/house/SKILL.md is not used; a command and a skill work in the conversation") {
+	if out, _ := c.Output(); !strings.Contains(strings.Join(strings.Fields(string(out)), " "), "paths of .claude/skills/house/SKILL.md is not used; pawl offers it for all files") {
 		t.Errorf("%s", out)
 	}
 }
