@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -209,6 +210,7 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 		return nil, &Unsupported{"that no descriptor of pawl's is inherited", "close_range: " + err.Error()}
 	}
 	started := make(chan error, 1)
+	h.line = strings.Join(cmd.Args, "\x00") + "\x00"
 	onThread(func() { c.run(b, h, started) })
 	if err := <-started; err != nil {
 		<-c.over

@@ -109,7 +109,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, keep: c.Keep, scratch: b.scratch, short: b.Short})
+	child, err := box.start(cmd, holding{hold: hold, asks: c.Asks, editors: c.Editors, keep: c.Keep, scratch: b.scratch, short: b.Short})
 	if errors.Is(err, ErrMissing) {
 		return nil, fmt.Errorf("%w: %w", process.ErrUnconfined, err)
 	}
@@ -275,6 +275,8 @@ func (b *Boxes) Close() error {
 type holding struct {
 	hold    process.Hold // nil: nobody
 	asks    bool
+	editors []string     // see process.Confine
+	line    string       // the arguments of the command, as /proc has them
 	keep    process.Keep // nil: nothing is kept
 	scratch *scratch     // the session's
 	short   func() (what, why string)

@@ -362,7 +362,8 @@ func (s *supervisor) keptIn(dir string) []string {
 
 // judge returns nil if pawl makes the change. errGoOn: Landlock decides alone, since
 // the place is free or has no rule.
-func (s *supervisor) judge(p *place, act confine.Act) error {
+func (c caller) judge(p *place, act confine.Act) error {
+	s := c.s
 	v := s.change(p.path, act)
 	if v != confine.Free {
 		if err := s.ruled(p.path, true); err != nil {
@@ -371,7 +372,7 @@ func (s *supervisor) judge(p *place, act confine.Act) error {
 	}
 	switch v {
 	case confine.Made:
-		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) && !s.follows(p.path) {
+		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) && !s.follows(p.path) && !c.edits() {
 			return s.lacks(process.ActChange, p.path, unix.EACCES)
 		}
 		s.lasts(p.path)

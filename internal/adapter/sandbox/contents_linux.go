@@ -117,7 +117,7 @@ func (c caller) openAt(p *place, flags int, mode uint32, temporary bool) error {
 			return errGoOn // it is there, so nothing is made: Landlock's to judge
 		}
 	}
-	if err := c.s.judge(p, act); err != nil {
+	if err := c.judge(p, act); err != nil {
 		return err
 	}
 	if p.there && flags&unix.O_ACCMODE == unix.O_RDWR {
@@ -288,7 +288,7 @@ func (c caller) reopen(fd int32, flags int) error {
 	if p.st.Mode&unix.S_IFMT != unix.S_IFREG || p.st.Nlink == 0 {
 		return errGoOn
 	}
-	if err := c.s.judge(&p, confine.Write); err != nil {
+	if err := c.judge(&p, confine.Write); err != nil {
 		return err
 	}
 	if err := c.s.only(&p.st); err != nil {
@@ -318,7 +318,7 @@ func (c caller) cut(addr uint64, size int64) error {
 		return err
 	}
 	defer p.close()
-	if err := c.s.judge(p, confine.Write); err != nil {
+	if err := c.judge(p, confine.Write); err != nil {
 		return err
 	}
 	switch kind := p.st.Mode & unix.S_IFMT; {

@@ -32,6 +32,7 @@ type person struct {
 	come    chan string                                    // each question
 	answer  func(process.Refusal) (string, process.Answer) // nil: waits until the question is withdrawn
 	asks    bool                                           // also about changes here
+	editors []string                                       // see process.Confine
 	gone    chan error                                     // why a question was withdrawn
 	scratch *scratch
 }
@@ -76,7 +77,7 @@ func heldRun(t *testing.T, b *Box, dir, line string, p *person) (out string, c *
 	var buf bytes.Buffer
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &buf, &buf
-	c = must.Get(b.start(cmd, holding{hold: p.hold, asks: p.asks, scratch: p.scratch}))(t)
+	c = must.Get(b.start(cmd, holding{hold: p.hold, asks: p.asks, editors: p.editors, scratch: p.scratch}))(t)
 	_ = c.Wait()
 	return buf.String(), c
 }

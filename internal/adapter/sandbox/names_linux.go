@@ -57,7 +57,7 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 	if p.there && !c.s.free(p.path) {
 		return unix.EEXIST
 	}
-	if err := c.s.judge(p, confine.Create); err != nil {
+	if err := c.judge(p, confine.Create); err != nil {
 		return err
 	}
 	mode = mode &^ c.umask() & 0o1777
@@ -99,7 +99,7 @@ func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
 		return err
 	}
 	defer p.close()
-	if err := c.s.judge(p, confine.Create); err != nil {
+	if err := c.judge(p, confine.Create); err != nil {
 		return err
 	}
 	kind := mode & unix.S_IFMT
@@ -131,7 +131,7 @@ func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
 		return err
 	}
 	defer p.close()
-	if err := c.s.judge(p, confine.Point); err != nil {
+	if err := c.judge(p, confine.Point); err != nil {
 		return err
 	}
 	if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) || c.s.leadsToScratch(p.path, to) {
@@ -154,7 +154,7 @@ func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
 		return err
 	}
 	defer p.close()
-	if err := c.s.judge(p, confine.Remove); err != nil {
+	if err := c.judge(p, confine.Remove); err != nil {
 		return err
 	}
 	if p.folder && p.there && p.st.Mode&unix.S_IFMT != unix.S_IFDIR {
@@ -233,7 +233,7 @@ func (c caller) bothWays(a, b *place, flags uint) error {
 	for _, x := range all {
 		if c.s.free(x.at.path) {
 			free++
-		} else if err := c.s.judge(x.at, x.act); err != nil {
+		} else if err := c.judge(x.at, x.act); err != nil {
 			return err
 		}
 	}
@@ -305,7 +305,7 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 	defer b.close()
 	// Whoever has a second name can write by it: to link is to write.
 	for p, act := range map[*place]confine.Act{a: confine.Write, b: confine.Create} {
-		if err := c.s.judge(p, act); err != nil && !c.s.free(p.path) {
+		if err := c.judge(p, act); err != nil && !c.s.free(p.path) {
 			return err
 		}
 	}

@@ -334,7 +334,7 @@ func (c caller) bindUnix(t *took, sa []byte) error {
 	if p.there {
 		return unix.EADDRINUSE
 	}
-	if err := c.s.judge(p, confine.Create); err != nil {
+	if err := c.judge(p, confine.Create); err != nil {
 		return err
 	}
 	// By its whole path, which getsockname returns: below the workspace, names

@@ -58,6 +58,8 @@ type supervisor struct {
 	base   *confine.Policy // what Landlock holds
 	// asks: a change of the workspace is not covered yet.
 	asks    atomic.Bool
+	editors []string
+	line    string // the arguments of the command, as in /proc
 	scratch *scratch
 	opener  *opener // nil: no rule is about reading
 	// keep is where what the command ends is kept; nil: nowhere. loses: the person allowed
@@ -97,6 +99,7 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
+	s.editors, s.line = h.editors, h.line
 	s.scratch, s.opener = h.scratch, b.opener
 	s.keep, _ = h.keep.(*kept.Set)
 	go s.loop()

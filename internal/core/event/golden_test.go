@@ -78,7 +78,7 @@ func full() []event.Body {
 			Cost: ptr(0.25), Took: 2 * time.Second,
 		},
 		event.CallAsked{ID: "call_1", Tool: "bash", Args: json.RawMessage(`{"command":"go test ./..."}`), Sent: "{'command'…", Fix: "quotes", Does: tool.Exec, Target: "./...", Title: "bash go test ./..."},
-		event.CallStarted{ID: "call_1", Confine: &process.Confine{Level: process.Workspace, Reads: []string{"/r"}, Writes: []string{"/w"}, Hosts: []string{"example.com"}, Asks: true}},
+		event.CallStarted{ID: "call_1", Confine: &process.Confine{Level: process.Workspace, Reads: []string{"/r"}, Writes: []string{"/w"}, Hosts: []string{"example.com"}, Asks: true, Editors: []string{"cp"}}},
 		event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
 			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",

@@ -67,6 +67,9 @@ type Confine struct {
 	// Asks: at the level Workspace, its first change of the workspace is asked for while it
 	// waits (Hold); if nobody can be asked, it is refused.
 	Asks bool `json:"asks,omitempty"`
+	// Editors, with Asks, are installed programs whose changes are not asked for where the
+	// shell of the command line starts them; "" is that shell itself, for its redirections.
+	Editors []string `json:"editors,omitempty"`
 	// Rules are the person's rules about paths, at every level but unconfined. The
 	// configuration has them, so no event does.
 	Rules []PathRule `json:"-"`

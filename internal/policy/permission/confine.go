@@ -92,6 +92,31 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 	return out
 }
 
+// editors returns what may change files here without a question although its line has other
+// programs, too: those that do only what their words say, as the edit tools do.
+func (p *Policy) editors(units []unit) (out []string) {
+	if p.mode.on(doEdit) != Allow || p.wide {
+		return nil
+	}
+	for _, u := range units {
+		name, _ := u.cmd.Program()
+		switch {
+		case u.kind == writeUnit && u.guard == noGuard:
+			name = "" // the shell
+		case u.kind != commandUnit:
+			continue
+		case u.cmd.Evaluates, u.cmd.Code, slices.Contains([]string{".", "source", "enable"}, name):
+			return nil // the shell may run any line
+		case !u.edits:
+			continue
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // openTo returns why no sandbox can confine the commands of a folder, "" if one can.
 func openTo(cfg Config) string {
 	if cfg.Root == "" || cfg.Sandbox.Off {

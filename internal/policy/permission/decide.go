@@ -76,10 +76,7 @@ func (p *Policy) Decide(c Call) Decision {
 	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == "mode" {
 		d.Flag = p.beyondPlan(c)
 	}
-	confine := d.Confine
-	d = p.withinTools(c, p.narrow(c, d))
-	d.Confine = confine
-	return d
+	return p.withinTools(c, p.narrow(c, d))
 }
 
 // beyondPlan returns what a run would need for a call that plan mode denies:
@@ -286,7 +283,9 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	}
 	out.Confine = p.confine(c, units, granted)
 	if out.Confine.Level == process.Workspace && p.mode.on(doChange) == Ask {
-		out.Confine.Asks, out.Changes = started.asks(), strings.Join(started.patterns, ", ")
+		if out.Confine.Asks, out.Changes = started.asks(), strings.Join(started.patterns, ", "); out.Confine.Asks {
+			out.Confine.Editors = p.editors(units)
+		}
 	}
 	if program := p.plantedFor(out); program != "" {
 		out.Verdict, out.By, out.Reason, out.CanAlways = Ask, "sandbox", "it runs "+program+" of the workspace, and nothing confines it", false

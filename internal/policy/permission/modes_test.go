@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,46 @@ func TestChangesOfACommand(t *testing.T) {
 		must.Do(t, p.Add(Granted, strings.Split(d.Changes, ", "), nil, nil))
 		if d := p.Decide(line(c.line)); d.Verdict != Allow || d.Confine.Asks {
 			t.Errorf("%s after the grant: %s, %+v", c.line, d.Verdict, d.Confine)
+		}
+	}
+}
+
+// SPEC 16.12: in a line with a program that may do anything, those that only edit change files
+// unasked where edits are free, and none where the line may run what it does not name.
+func TestEditorsOfALine(t *testing.T) {
+	holds := Sandbox{ReadOnly: true, Workspace: true, Holds: true}
+	for _, c := range []struct {
+		mode Mode
+		line string
+		want []string
+	}{
+		{AcceptEdits, "python3 x.py && cp a b && gofmt -w a.go", []string{"cp", "gofmt"}},
+		{AcceptEdits, "./x > log; sed -i s/a/b/ c", []string{"", "sed"}},
+		{AcceptEdits, "./x; ./cp a b", nil},
+		{AcceptEdits, "./x; eval $y; cp a b", nil},
+		{AcceptEdits, ". ./x; cp a b", nil},
+		{AcceptEdits, "sh -c \"$x\"; cp a b", nil},
+		{AcceptEdits, "cp a b", nil}, // it asks nothing
+		{Ask4All, "./x; cp a b", nil},
+		{Plan, "./x; cp a b", nil},
+		{Auto, "./x; cp a b", nil},
+	} {
+		if d := confinedPolicy(t, c.mode, holds, nil, nil, nil).Decide(line(c.line)); !slices.Equal(d.Confine.Editors, c.want) {
+			t.Errorf("%s, %s: %q, %+v", c.mode, c.line, d.Confine.Editors, d)
+		}
+	}
+}
+
+// SPEC 13.1: in a question's turn a command that the kernel holds asks at its first change, in
+// every mode that asks at all, also if it only edits.
+func TestQuestionsHoldCommands(t *testing.T) {
+	for _, m := range []Mode{Ask4All, AcceptEdits, Auto} {
+		for _, c := range []string{"./x; cp a b", "cp a b", "python3 x.py > log"} {
+			p := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil)
+			p.Apply(routed("read"))
+			if d := p.Decide(line(c)); d.Verdict != Allow || !d.Confine.Asks || len(d.Confine.Editors) > 0 {
+				t.Errorf("%s, %s: %+v", m, c, d)
+			}
 		}
 	}
 }

@@ -20,13 +20,13 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	case need == "" || slices.Contains(p.turn.Rights, need):
 		return d
 	case d.Verdict == Allow && p.held(c.Footprint): // asked when it changes something
-		d.Confine.Asks = d.Confine.Level == process.Workspace
+		d.Confine.Asks, d.Confine.Editors = d.Confine.Level == process.Workspace, nil
 		return d
 	case d.Verdict == Ask && !p.turn.Explicit: // asked anyway
 	case d.Verdict == Ask:
 		d.Reason = routeTold(p.turn) + ", and " + d.Reason
 	default:
-		d = Decision{Verdict: Ask, By: "route", Reason: routeTold(p.turn) + ", and " + what}
+		d = Decision{Verdict: Ask, By: "route", Reason: routeTold(p.turn) + ", and " + what, Confine: d.Confine}
 	}
 	d.MissingRight, d.Explicit = need, p.turn.Explicit
 	return d
