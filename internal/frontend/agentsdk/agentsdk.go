@@ -68,6 +68,9 @@ type Options struct {
 	// Open opens the session. It is called once, at the first message that needs a
 	// session.
 	Open func(context.Context, Setup) (*session.Session, error)
+	// Reopen, if set, closes the session and opens it again. It returns the old one if that
+	// stays open, and nil if none is open.
+	Reopen func(context.Context, Setup, *session.Session) (*session.Session, error)
 	// Custom, if set, lists what a prompt may call by /NAME: before the session is open
 	// too, if the program asks then.
 	Custom func(Setup) []slash.Custom
@@ -112,13 +115,15 @@ type conversation struct {
 	s      *session.Session
 	events chan eventOrError
 
-	replies  chan func()   // answers to requests that took a while
-	late     int           // how many are to come
-	setting  chan struct{} // closed when the last mcp_set_servers is done, nil for none
-	accepted chan error    // of the prompt that is being submitted
-	sending  bool
-	prompts  []queued         // that wait for what comes before them
-	withheld []session.Prompt // that start no turn: they come with the next prompt
+	replies   chan func()   // answers to requests that took a while
+	late      int           // how many are to come
+	servers   []byte        // of the last mcp_set_servers, nil for none
+	reloading bool          // the session is opened again
+	setting   chan struct{} // closed when the last mcp_set_servers is done, nil for none
+	accepted  chan error    // of the prompt that is being submitted
+	sending   bool
+	prompts   []queued         // that wait for what comes before them
+	withheld  []session.Prompt // that start no turn: they come with the next prompt
 
 	submitted        int                  // prompts whose Prompted was not seen yet
 	forms            []*structured.Answer // of them, if answers have a form
@@ -223,7 +228,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 			}
 			t.handle(e.e)
 			if e.e.Seq > 0 {
-				t.lastSeq = e.e.Seq
+				t.lastSeq = max(t.lastSeq, e.e.Seq) // a reload yields the first ones again
 				t.sendHeld(lines != nil)
 			}
 		case reply := <-t.replies:
@@ -249,7 +254,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 // busy reports whether a turn runs or is about to start, also by the prompt of a person
 // who steers the session from elsewhere.
 func (t *conversation) busy() bool {
-	return t.signal == "" && t.s != nil && t.s.TurnAfter(t.lastSeq) || t.running || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
+	return t.signal == "" && t.s != nil && t.s.TurnAfter(t.lastSeq) || t.running || t.reloading || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
 }
 
 // stop interrupts what runs, and ends the conversation after it.
@@ -270,6 +275,12 @@ func (t *conversation) session() (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.attach(s)
+	return s, nil
+}
+
+// attach goes on with a session that was opened.
+func (t *conversation) attach(s *session.Session) {
 	t.s = s
 	t.requester.log.Store(s)
 	t.model = s.View().Info().Ref()
@@ -278,6 +289,7 @@ func (t *conversation) session() (*session.Session, error) {
 	if t.Plugins != nil {
 		t.w.plugins = t.Plugins
 	}
+	t.w.agents = []string{}
 	for _, k := range t.kinds() {
 		t.w.agents = append(t.w.agents, fmt.Sprint(k["name"]))
 	}
@@ -291,7 +303,6 @@ func (t *conversation) session() (*session.Session, error) {
 			}
 		}
 	}()
-	return s, nil
 }
 
 // handle passes an event on to the program. Events from before this process only describe the session's

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
@@ -234,6 +235,8 @@ type Hooks struct {
 	requester *requester
 	rules     []hook.Rule
 	ids       map[string]string // of a callback, by the command of its rule
+	// reopening: the session is closed and opened again. reopened: that was so before.
+	reopening, reopened atomic.Bool
 }
 
 // hookMatcher is a matcher of initialize.

@@ -20,7 +20,7 @@ type queued struct {
 // waits reports whether a prompt comes after something that is not finished: each prompt
 // has a turn, and a result, of its own.
 func (t *conversation) waits(p queued) bool {
-	return t.sending || len(t.compacts) > 0 || !p.joins && (t.running || t.submitted > 0)
+	return t.sending || t.reloading || len(t.compacts) > 0 || !p.joins && (t.running || t.submitted > 0)
 }
 
 // next submits the prompts whose time has come.

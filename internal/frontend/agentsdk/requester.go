@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,6 +152,10 @@ func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook
 
 func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
 	ran := hook.Ran{Command: r.Command}
+	resumed := r.Event == hook.SessionStart && strings.Contains(string(c.Input), `"source":"resume"`)
+	if r.Event == hook.SessionEnd && h.reopening.Load() || resumed && h.reopened.Load() {
+		return ran // for the program the session goes on
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("it did not answer within %s", r.Timeout))
 	defer cancel()
 	began := time.Now()

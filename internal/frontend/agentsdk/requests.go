@@ -37,6 +37,9 @@ type request struct {
 	Given  map[string]json.RawMessage `json:"servers"`         // mcp_set_servers
 	Back   string                     `json:"user_message_id"` // rewind_files
 	DryRun bool                       `json:"dry_run"`
+
+	Plugins []Plugin `json:"add_plugins"` // reload_plugins
+	Hold    bool     `json:"hold_on_cache_impact"`
 }
 
 // requestRow is what pawl does with a request.
@@ -84,6 +87,8 @@ func init() { // initialize lists them
 		}},
 		"get_context_usage": {do: func(t *conversation, _ string, _ request, _ json.RawMessage) (any, error) { return t.window() }},
 		"rewind_files":      {do: (*conversation).rewind},
+		"reload_plugins":    {do: (*conversation).reload},
+		"reload_skills":     {do: (*conversation).reload},
 		"stop_task": {do: func(t *conversation, _ string, r request, _ json.RawMessage) (any, error) {
 			s, err := t.session()
 			if err == nil {
@@ -101,8 +106,6 @@ func init() { // initialize lists them
 		"get_settings":            {note: "pawl config list, pawl doctor"},
 		"get_hooks_listing":       {note: "pawl hooks list"},
 		"list_permission_rules":   {note: "pawl permissions"},
-		"reload_plugins":          {note: "a new session reads them"},
-		"reload_skills":           {note: "a new session reads them"},
 		"reload_output_styles":    {note: "a new session reads them"},
 		"background_tasks":        {note: "the model decides what runs in the background"},
 		"get_task_output":         {note: "the model reads it, and its next message tells it"},
@@ -219,6 +222,7 @@ func (t *conversation) setServers(id string, r request, _ json.RawMessage) (any,
 	}
 	t.setup.Servers.Names = names
 	t.late++
+	config := encode(object{"mcpServers": r.Given})
 	before, over := t.setting, make(chan struct{})
 	t.setting = over
 	go func() {
@@ -226,12 +230,12 @@ func (t *conversation) setServers(id string, r request, _ json.RawMessage) (any,
 		if before != nil {
 			<-before
 		}
-		done, err := t.SetServers(t.ctx, encode(object{"mcpServers": r.Given}))
+		done, err := t.SetServers(t.ctx, config)
 		if err == nil {
 			_, err = s.Submit(t.ctx, session.RefreshTools{}) // from the next turn on
 		}
 		select {
-		case t.replies <- func() { t.w.response(id, done, err) }:
+		case t.replies <- func() { t.servers = config; t.w.response(id, done, err) }:
 		case <-t.ctx.Done():
 		}
 	}()

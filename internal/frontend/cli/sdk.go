@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -156,9 +157,8 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	if f.sdk.input == "text" {
 		mode = ""
 	}
-	var s *setup.Opened
-	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) {
-		g := *f
+	var s atomic.Pointer[setup.Opened]
+	open := func(ctx context.Context, set agentsdk.Setup, g flags) (*session.Session, error) {
 		g.Driver = set
 		g.Ask, g.Deny = set.Ask, slices.Concat(f.Deny, set.Deny)
 		if set.System != "" {
@@ -170,22 +170,37 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		if set.Answer != nil {
 			g.AppendPrompt = strings.TrimSpace(g.AppendPrompt + "\n\n" + set.Answer.Instruction())
 		}
-		var err error
-		if s, err = a.Open(ctx, &g.Options, setup.Frontend{Name: "sdk", Person: o.Ask, Commands: true, Mode: mode}); err != nil {
+		now, err := a.Open(ctx, &g.Options, setup.Frontend{Name: "sdk", Person: o.Ask, Commands: true, Mode: mode})
+		if err != nil {
 			return nil, err
 		}
-		for _, w := range s.Warnings {
+		for _, w := range now.Warnings {
 			fmt.Fprintln(o.Err, "pawl: "+plain.Line(w))
 		}
-		return s.Session, nil
+		s.Store(now)
+		return now.Session, nil
+	}
+	o.Open = func(ctx context.Context, set agentsdk.Setup) (*session.Session, error) { return open(ctx, set, *f) }
+	o.Reopen = func(ctx context.Context, set agentsdk.Setup, old *session.Session) (*session.Session, error) {
+		if f.NoSession {
+			return old, errors.New("a session that is not kept cannot be opened again")
+		}
+		g, v := *f, old.View()
+		g.Resume, g.Continue, g.Fork, g.ForkAfter, g.Drops, g.SessionID = old.ID(), false, false, "", "", ""
+		g.Model, g.Mode = v.Info().Ref(), string(v.Mode())
+		if was := s.Swap(nil); was != nil {
+			was.Close()
+		}
+		return open(ctx, set, g)
 	}
 	o.Custom = func(set agentsdk.Setup) []slash.Custom {
+		s := s.Load()
 		if s == nil {
 			return a.Commands(with(f.Options, set))
 		}
 		return slices.Concat(s.Custom, slash.Prompts(s.Session))
 	}
-	o.SetServers = func(ctx context.Context, config []byte) (any, error) { return s.SetServers(ctx, config) }
+	o.SetServers = func(ctx context.Context, config []byte) (any, error) { return s.Load().SetServers(ctx, config) }
 	o.Models = func() (out []string) {
 		for _, ref := range a.knownModels(ctx) {
 			out = append(out, strings.Split(ref, "\t")[0])
@@ -193,13 +208,18 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		return out
 	}
 	o.Kinds = func(set agentsdk.Setup) []agents.Kind { return a.kindsHere(with(f.Options, set)) }
-	o.Plugins = func() []plugin.Plugin { return s.Plugins }
+	o.Plugins = func() []plugin.Plugin {
+		if s := s.Load(); s != nil {
+			return s.Plugins
+		}
+		return nil
+	}
 	for _, l := range f.sdk.left {
 		fmt.Fprintln(o.Err, "pawl: "+l)
 	}
 	surviveClosedOutput()
 	code, err := agentsdk.Run(ctx, o)
-	if s != nil {
+	if s := s.Load(); s != nil {
 		s.Close()
 	}
 	if bad := (*agentsdk.InputError)(nil); errors.As(err, &bad) {
