@@ -186,9 +186,9 @@ func (s Skill) narrow(ctx context.Context, env tool.Env) error {
 	case !s.Tools.Limited:
 		return nil
 	case env.Rights == nil:
-		return errors.New("this session cannot hold to its allowed-tools")
+		return errors.New("this session cannot hold to its lists of tools")
 	}
-	return env.Rights.Narrow(ctx, "the skill "+s.Name, s.Tools.Rules, s.File)
+	return env.Rights.Narrow(ctx, "the skill "+s.Name, s.Tools.Rules, s.Tools.Not, s.File)
 }
 
 // text returns a skill as the model reads it.

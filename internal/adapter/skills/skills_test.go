@@ -122,8 +122,8 @@ func TestCommands(t *testing.T) {
 // rights records what a skill takes.
 type rights struct{ said []string }
 
-func (r *rights) Narrow(_ context.Context, by string, rules []string, file string) error {
-	r.said = append(r.said, fmt.Sprintf("%s: %v in %s", by, rules, file))
+func (r *rights) Narrow(_ context.Context, by string, rules, not []string, file string) error {
+	r.said = append(r.said, fmt.Sprintf("%s: %v in %s", by, append(slices.Clip(rules), not...), file))
 	return nil
 }
 
@@ -152,7 +152,15 @@ func TestAllowedTools(t *testing.T) {
 		"allowed-tools: [Read, [Bash]]":                             "x.md:2: ",
 		"allowed-tools: [Read, 3]":                                  "x.md:2: ",
 		"allowed-tools: R*":                                         "x.md:2: ",
-		"disallowed-tools: Bash":                                    "x.md: it has disallowed-tools, which pawl cannot enforce: use allowed-tools",
+		"disallowed-tools: Bash":                                    "not bash",
+		"disallowed-tools: Bash(git push:*) Write, Read(src/**)":    "not bash(git push:*)|edit|read(src/**)",
+		"allowed-tools: Read, Bash\ndisallowedTools: [WebFetch]":    "Read|Bash not web_fetch",
+		"allowed-tools: Read\ndisallowed-tools: \"*\"":              "",
+		"allowed-tools: []\ndisallowed-tools: Read":                 "",
+		"allowed-tools: *\ndisallowed-tools: PowerShell":            "none",
+		"disallowed-tools: 7":                                       "x.md:2: disallowed-tools cannot be read: it must be permission rules, separated by commas, such as Read, Bash(git add:*)",
+		"disallowed-tools: Bsh":                                     "x.md:2: disallowed-tools cannot be read: pawl cannot keep the rule \"Bsh\": pawl does not know the tool \"Bsh\"; write it in another form, or remove it (doc/safety.md)",
+		"disallowed-tools: Edit(/gen/**)":                           "x.md:2: disallowed-tools cannot be read: \"Edit(/gen/**)\": begin a path of the project with its first folder, and others with // or ~/",
 		"allowed_tools: Read":                                       "x.md: pawl does not know allowed_tools (did you mean allowed-tools?) of the front matter of a command, which may forbid something; correct or remove it",
 		"AllowedTools: Read":                                        "x.md: pawl does not know allowedtools (did you mean allowed-tools?) of the front matter of a command, which may forbid something; correct or remove it",
 		"tools: Read":                                               "x.md: it has tools, which pawl cannot enforce: use allowed-tools",
@@ -174,9 +182,13 @@ func TestAllowedTools(t *testing.T) {
 		switch {
 		case a.Bad != nil:
 			got = strings.TrimPrefix(a.Bad.Error(), filepath.Join(dir, "c")+"/")
-			got, _, _ = strings.Cut(got, "allowed-tools cannot be read")
+			if strings.Contains(got, ": allowed-tools cannot be read") {
+				got, _, _ = strings.Cut(got, "allowed-tools cannot be read")
+			}
 		case !a.Limited:
 			got = "none"
+		case len(a.Not) > 0:
+			got = strings.TrimSpace(got + " not " + strings.Join(a.Not, "|"))
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", head, got, want)

@@ -1,9 +1,12 @@
 package skills
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -11,10 +14,10 @@ import (
 const allowedTools = "allowed-tools"
 
 // Allowed is the list of tools, as permission rules, to which a command or a skill limits
-// the turn that uses it. It never adds a right.
+// the turn that uses it, and of those that it forbids it. It never adds a right.
 type Allowed struct {
-	Limited bool // there is a list, and it does not name every tool
-	Rules   []string
+	Limited    bool // there is a list, and it does not leave every tool
+	Rules, Not []string
 	// Bad explains, with file and line, why the list cannot be read; then the text must
 	// not be used.
 	Bad error
@@ -25,12 +28,44 @@ func (s file) allowed() Allowed {
 	if s.unkept != nil {
 		return Allowed{Limited: true, Bad: fmt.Errorf("%s: %w", s.path, s.unkept)}
 	}
-	v, set := s.fields[allowedTools]
-	if !set {
-		return Allowed{}
+	rules, all, err := s.rules(allowedTools)
+	if err != nil {
+		return s.bad(allowedTools, err)
 	}
+	_, set := s.fields[allowedTools]
+	out := Allowed{Limited: set && !all, Rules: rules}
+	if all {
+		out.Rules = nil
+	}
+	for _, key := range []string{"disallowed-tools", "disallowedtools"} {
+		texts, all, err := s.rules(key)
+		if all {
+			out.Limited, texts, out.Rules = true, nil, nil // no tool is left
+		}
+		for _, t := range texts {
+			var not []permission.Rule
+			if not, err = claudecode.Forbidden(t); err != nil {
+				break
+			}
+			for _, r := range not {
+				out.Not = append(out.Not, r.Text)
+			}
+		}
+		if err != nil {
+			return s.bad(key, err)
+		}
+	}
+	if out.Limited && len(out.Rules) == 0 {
+		out.Not = nil
+	}
+	out.Limited = out.Limited || len(out.Not) > 0
+	return out
+}
+
+// rules returns the rules of a field. all reports whether it names every tool.
+func (s file) rules(key string) (rules []string, all bool, err error) {
 	var texts []string
-	switch v := v.(type) {
+	switch v := s.fields[key].(type) {
 	case nil:
 	case string:
 		texts = []string{listed(v)}
@@ -38,34 +73,31 @@ func (s file) allowed() Allowed {
 		for _, e := range v {
 			t, ok := e.(string)
 			if !ok {
-				return s.bad(fmt.Errorf("%v is not a permission rule", e))
+				return nil, false, fmt.Errorf("%v is not a permission rule", e)
 			}
 			texts = append(texts, t)
 		}
 	default:
-		return s.bad(fmt.Errorf("it must be permission rules, separated by commas, such as Read, Bash(git add:*)"))
+		return nil, false, errors.New("it must be permission rules, separated by commas, such as Read, Bash(git add:*)")
 	}
-	out := Allowed{Limited: true}
 	for _, t := range texts {
-		rules, all, err := permission.ParseTools(t)
+		some, every, err := permission.ParseTools(t)
 		if err != nil {
-			return s.bad(err)
+			return nil, false, err
 		}
-		if all {
-			return Allowed{}
-		}
-		out.Rules = append(out.Rules, rules...)
+		rules, all = append(rules, some...), all || every
 	}
-	return out
+	return rules, all, nil
 }
 
 // told returns the list as a sentence for the model.
 func (a Allowed) told() string {
-	tools := strings.Join(a.Rules, ", ")
-	if tools == "" {
-		tools = "no tools"
-	}
-	return "Until this turn ends only calls of these are run: " + tools + ". That grants nothing."
+	return "Until this turn ends only calls of these are run: " + a.Narrowed("", "").Left() + ". That grants nothing."
+}
+
+// Narrowed returns the event that limits a turn.
+func (a Allowed) Narrowed(by, file string) *event.Narrowed {
+	return &event.Narrowed{By: by, Rules: a.Rules, Not: a.Not, File: file}
 }
 
 // listed returns the items of a YAML list in a text that could not be read as YAML,
@@ -83,13 +115,13 @@ func listed(s string) string {
 }
 
 // bad returns an Allowed with the error and its line.
-func (s file) bad(err error) Allowed {
+func (s file) bad(key string, err error) Allowed {
 	n := 1
 	for i, l := range strings.Split(s.raw, "\n") {
-		if name, _, ok := strings.Cut(l, ":"); ok && strings.EqualFold(strings.Trim(name, ` "'`), allowedTools) {
+		if name, _, ok := strings.Cut(l, ":"); ok && strings.EqualFold(strings.Trim(name, ` "'`), key) {
 			n = i + 1
 			break
 		}
 	}
-	return Allowed{Limited: true, Bad: fmt.Errorf("%s:%d: allowed-tools cannot be read: %w", s.path, n, err)}
+	return Allowed{Limited: true, Bad: fmt.Errorf("%s:%d: %s cannot be read: %w", s.path, n, key, err)}
 }

@@ -1,7 +1,9 @@
 package event
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/process"
@@ -86,12 +88,26 @@ type Blocked struct {
 }
 
 // Narrowed records that a command or a skill leaves the running turn only the tools
-// that its rules name: until the turn ends, other calls are denied. Several hold
-// together. A list without rules leaves none (SPEC 17.4).
+// that its rules name, but for those that Not names: until the turn ends, other calls are
+// denied. Several hold together. Without rules Not alone counts; without both no tool is
+// left (SPEC 17.4).
 type Narrowed struct {
 	By    string   `json:"by"` // the command /commit, the skill pdf
 	Rules []string `json:"rules,omitempty"`
+	Not   []string `json:"not,omitempty"`
 	File  string   `json:"file,omitempty"` // where it is written
+}
+
+// Left describes the tools that are left.
+func (n Narrowed) Left() string {
+	left, not := strings.Join(n.Rules, ", "), strings.Join(n.Not, ", ")
+	switch {
+	case not == "":
+		return cmp.Or(left, "no tools")
+	case left == "":
+		left = "all tools"
+	}
+	return left + ", but not " + not
 }
 
 // ModeSet changes the permission mode.

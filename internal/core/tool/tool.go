@@ -368,9 +368,10 @@ type Todo interface {
 
 // Rights takes rights from the running turn.
 type Rights interface {
-	// Narrow denies, until the turn ends, calls that none of the rules covers. by
-	// names the skill or command that has the rules, file is the file with them.
-	Narrow(ctx context.Context, by string, rules []string, file string) error
+	// Narrow denies, until the turn ends, calls that none of the rules covers, and those
+	// that not names (see event.Narrowed). by names the skill or command that has the
+	// rules, file is the file with them.
+	Narrow(ctx context.Context, by string, rules, not []string, file string) error
 }
 
 // Notes keeps notes across sessions.

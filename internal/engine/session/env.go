@@ -76,8 +76,8 @@ func (p planner) Set(ctx context.Context, items []tool.Item) error {
 
 type narrower struct{ s *state }
 
-func (n narrower) Narrow(ctx context.Context, by string, rules []string, file string) error {
-	return n.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, File: file}})
+func (n narrower) Narrow(ctx context.Context, by string, rules, not []string, file string) error {
+	return n.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, Not: not, File: file}})
 }
 
 type notes struct{ s *state }

@@ -61,6 +61,24 @@ func TestCommandNarrowsItsTurn(t *testing.T) {
 	}
 }
 
+// SPEC 17.4: what a command forbids its turn is denied until the turn ends.
+func TestCommandForbidsInItsTurn(t *testing.T) {
+	run := func(line string) llmtest.Turn { return llmtest.Use("bash", args(map[string]string{"command": line})) }
+	m := llmtest.New(run("echo x > b.txt"), run("echo one"), llmtest.Use("write", writeIt), llmtest.Say("done"), run("echo x > b.txt"), llmtest.Say("done"))
+	r := newRig(t, "yolo", m)
+	var es []event.Event
+	_, err := r.RunPrompt(t.Context(), session.Prompt{Text: "x", Narrowed: &event.Narrowed{By: "the command /x", Not: []string{"edit(b.txt)", "bash(echo one)"}}}, session.Observer{After: r.View().Last(), See: func(e event.Event) error {
+		es = append(es, e)
+		return nil
+	}})
+	if got := outcomes(es); err != nil || !slices.Equal(got, []string{"bash denied", "bash denied", "write ok"}) {
+		t.Error(err, got)
+	}
+	if got := outcomes(r.run("again", nil)); !slices.Equal(got, []string{"bash ok"}) {
+		t.Errorf("the next turn: %v", got)
+	}
+}
+
 // SPEC 17.4: a process that dies in the turn leaves nothing narrowed behind it.
 func TestNarrowedEndsWithTheProcess(t *testing.T) {
 	m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done"))

@@ -219,11 +219,7 @@ func Plural(n int, one, many string) string {
 
 // Narrowed describes the tools to which a command or a skill limits the turn.
 func Narrowed(n event.Narrowed) string {
-	tools := strings.Join(n.Rules, ", ")
-	if tools == "" {
-		tools = "no tools"
-	}
-	return plain.Line(n.By + " limits this turn to: " + tools)
+	return plain.Line(n.By + " limits this turn to: " + n.Left())
 }
 
 // Route describes how a prompt was classified; it returns "" if the class limits no

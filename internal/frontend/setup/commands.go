@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
@@ -76,7 +75,7 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 			return lines
 		}
 		if c.Tools.Limited {
-			custom.Narrowed = &event.Narrowed{By: "the command /" + c.Name, Rules: c.Tools.Rules, File: c.File}
+			custom.Narrowed = c.Tools.Narrowed("the command /"+c.Name, c.File)
 		}
 		out = append(out, custom)
 	}

@@ -56,8 +56,8 @@ var fronts = func() map[Front]map[string]front {
 		"shell":                    {use: Unused, note: "pawl has one shell"},
 		"once":                     {use: Unused, note: noSuch},
 		"hooks":                    {use: Unused, note: "write them into .claude/settings.json, which holds for every turn", guard: true, stops: true},
-		"disallowed-tools":         {use: Unused, note: narrowTools, guard: true, stops: true},
-		"disallowedtools":          {use: Unused, note: narrowTools, guard: true, stops: true},
+		"disallowed-tools":         {use: Used, guard: true},
+		"disallowedtools":          {use: Used, guard: true},
 		"tools":                    {use: Unused, note: narrowTools, guard: true, stops: true},
 		"permissionmode":           {use: Unused, note: narrowTools, guard: true, stops: true},
 	}

@@ -117,6 +117,15 @@ func Translate(list permission.List, text string, f File) ([]permission.Rule, er
 	return out, nil
 }
 
+// Forbidden returns the deny rules that keep an item of a file's disallowed-tools. What a
+// path there is relative to is said nowhere, if it is not below the workspace.
+func Forbidden(text string) ([]permission.Rule, error) {
+	if _, spec, _ := strings.Cut(text, "("); strings.HasPrefix(spec, "..") || strings.HasPrefix(spec, "/") && !strings.HasPrefix(spec, "//") {
+		return nil, fmt.Errorf("%q: begin a path of the project with its first folder, and others with // or ~/", text)
+	}
+	return Translate(permission.Denies, text, File{})
+}
+
 func translate(name, spec string, f File) ([]string, error) {
 	if strings.HasPrefix(name, "mcp__") {
 		if spec != "" && spec != "*" {

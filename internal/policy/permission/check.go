@@ -40,9 +40,7 @@ const (
 // person's own rules still apply. For the last two exceptions, what the person allowed
 // in this session applies only to the definition that they saw.
 func (p *Policy) DecideCheck(c Call, k Check) Decision {
-	q := *p
-	q.limits, q.parentLimits = nil, nil
-	d := q.Decide(c)
+	d := p.beyondTurn().Decide(c)
 	if d.Verdict == Deny {
 		return d
 	}

@@ -17,6 +17,9 @@ import (
 func (p *Policy) Child(readOnly bool) *Policy {
 	q := *p
 	q.rules, q.ignored = slices.Clone(p.rules), slices.Clone(p.ignored)
+	for i := range q.rules { // it lives no longer than this turn, and has turns of its own
+		q.rules[i].turn = false
+	}
 	q.changed, q.turn = maps.Clone(p.changed), event.Routed{}
 	q.parentLimits, q.limits = append(slices.Clip(p.parentLimits), p.limits...), nil
 	q.cfg.Mode, q.mode = p.mode.Child(readOnly), p.mode.Child(readOnly)

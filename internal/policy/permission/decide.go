@@ -69,8 +69,18 @@ const (
 	protectedGuard // not even in yolo
 )
 
-// Decide judges a call.
+// Decide judges a call. The lists of commands and skills are not about what a person's
+// prompt mentions, nor about a line of the command itself that only reads.
 func (p *Policy) Decide(c Call) Decision {
+	if c.Mention || c.Written {
+		if d := p.beyondTurn().inTurn(c); c.Mention || d.Verdict == Allow && d.By == "read-only" {
+			return d
+		}
+	}
+	return p.inTurn(c)
+}
+
+func (p *Policy) inTurn(c Call) Decision {
 	p = p.forCall(c.Footprint.Shell, c.Footprint.Git)
 	d := p.decide(c)
 	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == "mode" {

@@ -13,7 +13,7 @@ import (
 // until the turn ends, calls that none of the list's rules covers are denied. It only
 // restricts: a call that a rule covers is judged as without the list. If there are
 // several lists, each must cover the call, so a second list never restores what the
-// first removed.
+// first removed. Their disallowed-tools are deny rules until then.
 
 // ParseTools reads a list of allowed tools: permission rules, separated by commas
 // or spaces. all reports whether it names every tool (*). An empty list is valid.
@@ -40,6 +40,32 @@ type limit struct {
 // limits are lists that apply together. The zero value limits nothing.
 type limits []limit
 
+// limit applies a list to the turn. With a rule of a newer version, which cannot be read,
+// no tool is left.
+func (p *Policy) limit(n event.Narrowed) {
+	for _, text := range n.Not {
+		r, err := ParseRule(Denies, Project, text)
+		if err != nil {
+			n.Rules, n.Not = nil, nil
+			break
+		}
+		r.turn, r.Origin = true, "disallowed-tools of "+n.By
+		p.rules = append(p.rules, r)
+	}
+	if len(n.Rules) > 0 || len(n.Not) == 0 {
+		p.limits = p.limits.with(n)
+	}
+}
+
+func ofTurn(r Rule) bool { return r.turn }
+
+// beyondTurn returns the policy without the lists of the running turn.
+func (p *Policy) beyondTurn() *Policy {
+	q := *p
+	q.limits, q.parentLimits, q.rules = nil, nil, slices.DeleteFunc(slices.Clone(p.rules), ofTurn)
+	return &q
+}
+
 // with returns the limits with one more list. An unreadable rule, from a newer version,
 // covers nothing.
 func (ls limits) with(n event.Narrowed) limits {
@@ -56,10 +82,9 @@ func (ls limits) with(n event.Narrowed) limits {
 }
 
 // withinTools denies a call that is outside a list of the running turn. A call that
-// only asks the person is never outside, so the model can say what it lacks. Nor is a line
-// of the command itself that only reads: its list is about what needs a permission.
+// only asks the person is never outside, so the model can say what it lacks.
 func (p *Policy) withinTools(c Call, d Decision) Decision {
-	if d.Verdict == Deny || c.Footprint.AsksPerson || c.Mention || c.Written && d.Verdict == Allow && d.By == "read-only" {
+	if d.Verdict == Deny || c.Footprint.AsksPerson {
 		return d
 	}
 	named := c.Tool

@@ -179,6 +179,56 @@ func TestNarrowedLasts(t *testing.T) {
 	}
 }
 
+// SPEC 17.4: the disallowed-tools of a skill or a command are deny rules until the turn
+// ends: for an agent that it starts too, and not for what the person mentions, a line of
+// the file's own that only reads, or a check. One that cannot be read leaves no tool.
+func TestForbiddenInATurn(t *testing.T) {
+	mention, line, push, asks := reads("a.go"), shell("git status"), shell("git push"), Call{Tool: "ask_user", Aliases: []string{"askuserquestion"}, Footprint: tool.Footprint{AsksPerson: true}}
+	mention.Mention, line.Written, push.Written = true, true, true
+	for _, c := range []struct {
+		rules, not []string
+		free, deny []Call
+	}{
+		{nil, []string{"read", "ask_user"}, []Call{mention, shell("ls")}, []Call{reads("a.go"), asks}},
+		{nil, []string{"bash"}, []Call{line, reads("a.go"), edits("a.go")}, []Call{shell("ls"), push}},
+		{nil, []string{"bash(git push *)", "edit(gen/**)"}, []Call{shell("git status"), edits("a.go")}, []Call{shell("ls; git push"), shell("echo x > gen/a"), edits("gen/a")}},
+		{[]string{"Bash", "Read"}, []string{"bash(git push *)"}, []Call{shell("git status"), reads("a.go")}, []Call{shell("git push"), edits("a.go")}},
+		{[]string{"Bash"}, []string{"@all("}, nil, []Call{shell("ls"), reads("a.go"), edits("a.go")}},
+	} {
+		p, free := policy(t, Yolo, User, nil, nil, nil), policy(t, Yolo, User, nil, nil, nil)
+		p.Apply(event.Event{Body: event.Narrowed{By: "the skill x", Rules: c.rules, Not: c.not}})
+		child := p.Child(false)
+		child.Apply(event.Event{Body: event.Ended{}}) // its own turn's
+		for _, p := range []*Policy{p, p.Copy(), child} {
+			for _, call := range c.free {
+				if p == child && (call.Mention || call.Written) {
+					continue // an agent's prompt has neither
+				}
+				if got, want := p.Decide(call), free.Decide(call); got.Verdict != want.Verdict || want.Verdict != Allow {
+					t.Errorf("%v but %v, %+v: %+v, without the lists %+v", c.rules, c.not, call, got, want)
+				}
+			}
+			for _, call := range c.deny {
+				if d := p.Decide(call); d.Verdict != Deny {
+					t.Errorf("%v but %v, %+v: %+v", c.rules, c.not, call, d)
+				}
+			}
+		}
+		if got := p.DecideCheck(shell("ls"), Check{Command: "ls"}); got.Verdict != Allow {
+			t.Errorf("%v but %v: a check: %+v", c.rules, c.not, got)
+		}
+		p.Apply(event.Event{Body: event.Ended{}})
+		if !reflect.DeepEqual(p.rules, free.rules) && len(p.rules)+len(free.rules) > 0 || p.limits != nil {
+			t.Errorf("after the turn: %+v", p.rules)
+		}
+	}
+	p := policy(t, Yolo, User, nil, nil, nil)
+	p.Apply(event.Event{Body: event.Narrowed{By: "the skill x", Not: []string{"bash(git push *)"}}})
+	if d := p.Decide(shell("git push")); d.Reason != "the rule bash(git push *) (disallowed-tools of the skill x) denies it" {
+		t.Error(d.Reason)
+	}
+}
+
 // SPEC 17.4: lists as people write them.
 func TestParseTools(t *testing.T) {
 	for text, want := range map[string]string{

@@ -275,9 +275,9 @@ func (p *Policy) Apply(e event.Event) {
 	case event.Routed:
 		p.turn = b
 	case event.Narrowed:
-		p.limits = p.limits.with(b)
+		p.limit(b)
 	case event.Ended:
-		p.limits = nil
+		p.limits, p.rules = nil, slices.DeleteFunc(p.rules, ofTurn)
 	case event.FileChanged:
 		if b.Tool == "command" { // the person's own
 			return

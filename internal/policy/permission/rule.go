@@ -46,6 +46,7 @@ type Rule struct {
 	Origin string
 
 	agreed moment // when a person gave it; 0: not known
+	turn   bool   // it ends with the turn
 
 	words []string // of a bash rule
 	plain string   // Tool, folded
