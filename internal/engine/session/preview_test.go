@@ -121,6 +121,9 @@ func TestMadeEditIsNoQuestion(t *testing.T) {
 	if len(qs) != 0 {
 		t.Errorf("%+v", qs)
 	}
+	if n := len(find[event.CallStarted](r.log())); n != 2 { // it has a place in the table of states: the read, and the edit
+		t.Errorf("%d calls started", n)
+	}
 	for _, e := range r.log() {
 		if d, ok := e.Body.(event.CallDone); ok && d.Tool == "edit" && (d.Outcome != event.OK || d.Note != "already applied" || d.Result.Error || !strings.Contains(d.Result.Text, "line 1")) {
 			t.Errorf("%+v", d)

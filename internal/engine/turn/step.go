@@ -146,6 +146,9 @@ func (l *Loop) record(ctx context.Context, d finishedCall) error {
 		return l.Log.Append(ctx, d.p.Records.Done(d.ran)...)
 	}
 	var drafts []event.Draft
+	if d.Outcome == event.OK && !d.ran.Started && d.p.Given == nil { // tried on drafts, it had nothing to do
+		drafts = append(drafts, event.Draft{Body: event.CallStarted{ID: d.ID}})
+	}
 	if d.blocked != nil {
 		drafts = append(drafts, event.Draft{Body: *d.blocked})
 	}

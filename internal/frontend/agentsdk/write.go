@@ -203,9 +203,6 @@ func (w *writer) event(e event.Event) {
 		delete(w.calls, b.ID)
 		w.done(e, b)
 	case event.Blocked:
-		if b.Ran {
-			return
-		}
 		in := encode(object{"description": b.What})
 		if c, ok := w.calls[b.Call]; ok {
 			in = hook.Renamed(c.Args)
