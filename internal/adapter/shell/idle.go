@@ -11,8 +11,9 @@ import (
 // idles sends the host for which a command waits, when for this long it neither worked nor
 // printed anything, and the sandbox had refused it a host before. A program that tries
 // again and again waits too. held reports whether somebody is being asked about an access.
-// Where nothing is known of the work of processes, or most is 0, it sends nothing.
-func (j *job) idles(most time.Duration, held func() bool) <-chan process.Refusal {
+// Where nothing is known of the work of processes, or most is 0, it sends nothing. A host for
+// which a command of the session waited in vain before is given up sooner.
+func (s *Shell) idles(j *job, most time.Duration, held func() bool) <-chan process.Refusal {
 	if most <= 0 {
 		return nil
 	}
@@ -38,7 +39,8 @@ func (j *job) idles(most time.Duration, held func() bool) <-chan process.Refusal
 			if since.IsZero() || now.since(last, time.Since(at)) {
 				since = time.Now()
 			}
-			if last, at = now, time.Now(); at.Sub(since) >= most {
+			if last, at = now, time.Now(); at.Sub(since) >= s.patience(host.What, most) {
+				s.gaveUp(host.What)
 				out <- host
 				return
 			}
@@ -47,8 +49,31 @@ func (j *job) idles(most time.Duration, held func() bool) <-chan process.Refusal
 	return out
 }
 
-// idleLooks is how often it is looked while a command may be idle.
-const idleLooks = 8
+// idleLooks is how often it is looked while a command may be idle, and idleAgain how much
+// sooner a host is given up for which one waited in vain.
+const (
+	idleLooks = 8
+	idleAgain = 4
+)
+
+// patience is how long a command may wait for a refused host.
+func (s *Shell) patience(host string, most time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.silent[host] {
+		return most / idleAgain
+	}
+	return most
+}
+
+func (s *Shell) gaveUp(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.silent == nil {
+		s.silent = map[string]bool{}
+	}
+	s.silent[host] = true
+}
 
 // work is what a family has done so far.
 type work struct {

@@ -63,6 +63,9 @@ func TestWaitingForARefusedHostEnds(t *testing.T) {
 			if r.Waited != nil {
 				got = r.Waited.String()
 			}
+			if s.patience(host.What, time.Minute) < time.Minute != (got == host.String()) { // the next one waits less for it
+				t.Errorf("%q, and it is waited for %s", got, s.patience(host.What, time.Minute))
+			}
 			if got != c.waited || r.TimedOut != (c.waited == "") || slices.ContainsFunc(strings.Split(c.output, "\n"), func(l string) bool { return !strings.Contains(r.Output, l) }) || (r.Exit != nil) != c.goesOn {
 				t.Errorf("%q, %+v", got, r)
 			}

@@ -104,6 +104,7 @@ type Shell struct {
 	jobs   map[string]*job   // background commands, also ended ones
 	order  []string          // ids of jobs, oldest first
 	temp   string            // the temporary SpillDir, once made
+	silent map[string]bool   // hosts for which a command waited in vain
 }
 
 var (
@@ -175,7 +176,7 @@ func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, 
 		goesOn = false
 		select {
 		case <-j.done:
-		case host := <-j.idles(c.Idle, limit.isHeld):
+		case host := <-s.idles(j, c.Idle, limit.isHeld):
 			if waited, goesOn = &host, j.endWaiting(); !goesOn {
 				j.kill(cancelGrace)
 			}

@@ -226,7 +226,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		r.Error = failedRan(ran)
 	}
 	if ran.Waited != nil {
-		advice += "; for " + took.Text(tool.IdleLimit) + " it only waited for " + ran.Waited.What + ", which the sandbox refused: what waited was ended"
+		advice += "; it only waited for " + ran.Waited.What + ", which the sandbox refused: what waited was ended"
 		r.Error = true
 	}
 	out := foldPaths(foldEqual(ran.Output))

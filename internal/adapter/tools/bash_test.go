@@ -123,11 +123,11 @@ func TestBashResult(t *testing.T) {
 		},
 		{
 			ran:  tool.Ran{Output: "x\n", Waited: &process.Refusal{Act: process.ActHost, What: "a.example"}, Duration: 70 * time.Second},
-			text: "x\nstopped after 1m10s; for 1m it only waited for a.example, which the sandbox refused: what waited was ended", bad: true,
+			text: "x\nstopped after 1m10s; it only waited for a.example, which the sandbox refused: what waited was ended", bad: true,
 		},
 		{
 			ran:  tool.Ran{Output: "x\n", Exit: procCode(0), Waited: &process.Refusal{Act: process.ActHost, What: "a.example"}, Duration: 70 * time.Second},
-			text: "x\nexit code 0; for 1m it only waited for a.example, which the sandbox refused: what waited was ended", bad: true,
+			text: "x\nexit code 0; it only waited for a.example, which the sandbox refused: what waited was ended", bad: true,
 		},
 		{
 			ran:  tool.Ran{TimedOut: true, Duration: 400 * time.Second, Running: []tool.Running{{Name: "vertexai.test"}, {Name: "vertexai.test"}}},

@@ -57,6 +57,7 @@ func TestEdit(t *testing.T) {
 		{"insertion already made", "func a() {}\nfunc b() {}\n", m{"old": "func a() {}\n", "new": "func a() {}\nfunc b() {}\n"}, "", "already applied", false},
 		{"a short text is no proof", "a\n}\n", m{"old": "gone", "new": "}"}, "", "not found", true},
 		{"not found", "func Alpha() {\n\treturn 1\n}\n", m{"old": "func Alpha() {\n\treturn 2\n}", "new": "x"}, "", "1\tfunc Alpha() {\n2\t\treturn 1\n3\t}", true},
+		{"a place that is not clear", strings.Repeat("}\n", 60) + "x\n\t}\n}\n", m{"old": "\t\tx\n\t}\n}", "new": "\t\t})\n\t}\n}\n"}, "", "so the right one for the new lines is unclear\nThe nearest lines are below, as they are now: copy old from them exactly", true},
 		{"nothing like it", "a\nb\n", m{"old": "completely different", "new": "x"}, "", "nothing in the file is like it\nThese are all its lines, as they are now", true},
 		{"empty old", "a\n", m{"old": "", "new": "x"}, "", "old is empty", true},
 		{"no old", "a\n", m{"new": "x"}, "", "old is empty", true},

@@ -33,18 +33,23 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 		return m.Lines
 	}
 	hits := slices.DeleteFunc(slices.Clone(m.Lines), func(l tool.Match) bool { return !l.Hit && !in.FilesOnly })
-	for how := in; in.Context > 0 && !m.More; how.Context /= 2 {
+	// What follows a match says more than what is before it.
+	for before, after := in.Context, in.Context; in.Context > 0 && !m.More; before = after / 4 {
 		var fit strings.Builder
-		near := nearby(m.Lines, how.Context)
+		near, how := nearby(m.Lines, before, after), in
+		how.Context = after
 		if writeMatches(&fit, how, near); fit.Len() <= min(contextBytes, room) {
 			b.WriteString(fit.String())
-			if how.Context < in.Context {
-				fmt.Fprintf(b, "[%s around each match: more would not fit]\n", plural(how.Context, "line"))
+			if before < in.Context {
+				fmt.Fprintf(b, "[of each match %s before it, %d behind: more would not fit]\n", plural(before, "line"), after)
 			}
 			return near
 		}
-		if how.Context == 0 {
+		if after == 0 {
 			break
+		}
+		if before < after {
+			after /= 2
 		}
 	}
 	few := likeliest(in, hits)
@@ -68,11 +73,15 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 	}
 }
 
-// nearby returns the matches, and of the lines around them those that are no further away.
-func nearby(all []tool.Match, lines int) (out []tool.Match) {
+// nearby returns the matches, and so many lines before and behind each.
+func nearby(all []tool.Match, before, after int) (out []tool.Match) {
 	keep := make([]bool, len(all))
 	for _, back := range []bool{false, true} { // from the match before a line, and from the one behind it
 		var hit *tool.Match
+		lines := after
+		if back {
+			lines = before
+		}
 		for i := range all {
 			if back {
 				i = len(all) - 1 - i

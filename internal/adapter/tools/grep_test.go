@@ -102,8 +102,8 @@ func TestGrepTooWide(t *testing.T) {
 	}
 }
 
-// SPEC 4.10: of the lines around the matches as many are shown as fit, and it is said how
-// many that are.
+// SPEC 4.10: of the lines around the matches as many are shown as fit, more of those behind
+// them, and it is said how many that are.
 func TestContextThatFits(t *testing.T) {
 	t.Parallel()
 	var all []tool.Match
@@ -112,18 +112,18 @@ func TestContextThatFits(t *testing.T) {
 			all = append(all, tool.Match{Path: fmt.Sprint("f", file), Line: line, Text: strings.Repeat("x", 40), Hit: line == 150 || line == 350})
 		}
 	}
-	for _, c := range []struct{ context, room, want int }{{100, 1 << 20, 50}, {50, 1 << 20, 50}, {100, 20_000, 50}, {60, 5000, 7}, {3, 600, 1}, {3, 250, 0}} {
+	for _, c := range []struct{ context, room, before, after int }{{100, 1 << 20, 25, 100}, {50, 1 << 20, 50, 50}, {100, 20_000, 25, 100}, {100, 12_000, 12, 50}, {60, 5000, 3, 15}, {3, 600, 0, 1}, {3, 250, 0, 0}} {
 		var b strings.Builder
-		shown := showMatches(&b, grepArgs{Context: c.context}, tool.Matches{Lines: nearby(all, c.context), Files: 2, Hits: 4}, c.room)
-		most := 0
+		shown := showMatches(&b, grepArgs{Context: c.context}, tool.Matches{Lines: nearby(all, c.context, c.context), Files: 2, Hits: 4}, c.room)
+		before, after := 0, 0
 		for _, l := range shown {
-			if !l.Hit && l.Path == "f0" && l.Line < 150 {
-				most = max(most, 150-l.Line)
+			if l.Path == "f0" && l.Line < 250 {
+				before, after = max(before, 150-l.Line), max(after, l.Line-150)
 			}
 		}
-		note := fmt.Sprintf("[%s around each match: more would not fit]\n", plural(c.want, "line"))
-		if most != c.want || strings.HasSuffix(b.String(), note) != (c.want < c.context) || !slices.ContainsFunc(shown, func(l tool.Match) bool { return l.Path == "f1" && l.Line == 350 }) {
-			t.Errorf("%d in %d: %d lines, %d bytes, %q", c.context, c.room, most, b.Len(), b.String()[max(0, b.Len()-80):])
+		note := fmt.Sprintf("[of each match %s before it, %d behind: more would not fit]\n", plural(c.before, "line"), c.after)
+		if before != c.before || after != min(c.after, 99) || strings.HasSuffix(b.String(), note) != (c.before < c.context) || !slices.ContainsFunc(shown, func(l tool.Match) bool { return l.Path == "f1" && l.Line == 350 }) {
+			t.Errorf("%d in %d: %d and %d lines, %d bytes, %q", c.context, c.room, before, after, b.Len(), b.String()[max(0, b.Len()-80):])
 		}
 	}
 }

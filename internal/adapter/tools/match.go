@@ -113,6 +113,10 @@ func (e *edit) find() (replaced, *miss) {
 	return replaced{}, e.nowhere(doubt)
 }
 
+func whitespace(why reason) string {
+	return "the text to replace is there only with other whitespace, and " + string(why)
+}
+
 // nowhere returns a miss that states that no place was found, and why.
 func (e *edit) nowhere(doubt reason) *miss {
 	m := &miss{nowhere: true, text: "the text to replace was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
@@ -122,7 +126,7 @@ func (e *edit) nowhere(doubt reason) *miss {
 	}
 	switch {
 	case doubt != "":
-		m.text = "the text to replace is there only with other whitespace, and " + string(doubt)
+		m.text = whitespace(doubt)
 	case at >= 0:
 		m.text += fmt.Sprintf(" (the new text stands at line %d: was the edit made already?)", lineAt(e.in.plain, at))
 	case blank(e.text):
@@ -242,8 +246,10 @@ func (e *edit) byLines() (replaced, *miss, reason) {
 			}
 			fit := fitting{page: p, spot: s, old: olds, new: news, pairs: pairs}
 			rs, why := fit.runs()
-			if why != "" {
-				return replaced{}, nil, why
+			if why != "" { // the place is known: it is shown
+				m := manyLines(p.lines, []int{p.solid[s.at]}, len(olds.lines))
+				m.text = whitespace(why) + copyNearest
+				return replaced{}, m, ""
 			}
 			runs = append(runs, rs...)
 		}

@@ -78,6 +78,8 @@ func join(rs []region, r region) []region {
 // around returns the lines around some byte offsets of a text.
 func around(plain string, spots []int) []region { return ambiguous(plain, spots).show }
 
+const copyNearest = "\nThe nearest lines are below, as they are now: copy old from them exactly"
+
 // near returns a miss that shows the lines of the file that are most similar to old.
 func near(plain string, olds []string, text string) *miss {
 	lines := plainLines(plain)
@@ -94,7 +96,7 @@ func near(plain string, olds []string, text string) *miss {
 	case len(found) == 0:
 		m.text += ", and nothing in the file is like it: read the file again"
 	default:
-		m.text += "\nThe nearest lines are below, as they are now: copy old from them exactly"
+		m.text += copyNearest
 		m.show = found
 	}
 	return m

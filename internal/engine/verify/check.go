@@ -113,7 +113,7 @@ func (k *check) Done(r turn.Ran) []event.Draft {
 		k.done.Exit, k.done.Why = nil, r.Result.Text
 	case k.ran.Waited != nil && (k.ran.Exit == nil || *k.ran.Exit == 0): // what waited decides it
 		k.done.Stopped = true
-		k.done.Exit, k.done.Why = nil, "it was stopped: for "+took.Text(k.Idle)+" it only waited for "+k.ran.Waited.What+", which the sandbox refused"
+		k.done.Exit, k.done.Why = nil, "it was stopped: it only waited for "+k.ran.Waited.What+", which the sandbox refused"
 	case k.ran.TimedOut:
 		k.done.Stopped = true
 		k.done.Exit, k.done.Why = nil, "it was stopped after "+k.Timeout.String()+" without an end"

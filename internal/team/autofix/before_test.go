@@ -334,7 +334,7 @@ func (w waiting) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 // look at the time before, and its host is told. What failed beside it is compared.
 func TestWaitsForARefusedHost(t *testing.T) {
 	t.Parallel()
-	const says = "go test ./...: it was stopped: for 1m it only waited for a.example:443, which the sandbox refused"
+	const says = "go test ./...: it was stopped: it only waited for a.example:443, which the sandbox refused"
 	const hang = "=== RUN   TestQuick\n--- PASS: TestQuick (0.00s)\n=== RUN   TestAsk\n"
 	const other = "=== RUN   TestBad\n    x_test.go:9: bad\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\tx\t0.1s\n"
 	zero, one := 0, 1
