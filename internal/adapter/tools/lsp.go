@@ -26,7 +26,7 @@ const codePlan = 8 * time.Second
 
 // Lsp returns the language-server tools, for a session that has servers.
 func Lsp() []tool.Tool {
-	return []tool.Tool{LspDefinition(), LspReferences(), LspHover(), LspSymbols(), LspDiagnostics(), LspCompletion(), LspRename(), LspCodeAction()}
+	return []tool.Tool{LspLook(), LspRename(), LspCodeAction()}
 }
 
 // codeAt returns the place that the arguments name.

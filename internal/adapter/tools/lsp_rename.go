@@ -8,10 +8,10 @@ import (
 )
 
 type lspRenameArgs struct {
-	Path    string `json:"path,omitempty" doc:"file; without it symbol is looked for in the workspace"`
-	Line    int    `json:"line,omitempty" doc:"line, from 1"`
-	Column  int    `json:"column,omitempty" doc:"column in characters, from 1; not needed where symbol is on the line"`
-	Symbol  string `json:"symbol,omitempty" doc:"name, such as pkg.Func or Class.method"`
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Symbol  string `json:"symbol,omitempty"`
 	NewName string `json:"new_name" doc:"the new name, without what it is part of"`
 }
 
@@ -23,7 +23,7 @@ func LspRename() tool.Tool {
 		}
 	}
 	t := tool.New("lsp_rename",
-		"Rename a function, type, variable or the like in every file that uses it, by the language server; no other text is touched. Name the place as in lsp_definition. The files need not have been read.",
+		"Rename a function, type, variable or the like in every file that uses it, by the language server; no other text is touched. Name the place as in lsp. The files need not have been read.",
 		func(env tool.Env, in lspRenameArgs) (tool.Footprint, error) {
 			return codeWrites(env, codeAt(in.Path, in.Line, in.Column, in.Symbol), plan(in))
 		},

@@ -22,12 +22,13 @@ var argAliases = map[string][]string{
 	"run_in_background": {"background"}, "is_background": {"background"}, "todos": {"items"}, "plan": {"items"},
 	"input": {"patch"}, "diff": {"patch"}, "patchText": {"patch"}, "patch_text": {"patch"},
 	"bash_id": {"id"}, "shell_id": {"id"}, "task_id": {"id"}, "session_id": {"id"}, "fact": {"note"}, "subagent_type": {"agent"},
-	"start_line": {"from"}, "startLine": {"from"}, "end_line": {"to"}, "endLine": {"to"}, "col": {"column"}, "newName": {"new_name"}, "symbol_name": {"symbol"},
+	"start_line": {"from"}, "startLine": {"from"}, "end_line": {"to"}, "endLine": {"to"}, "col": {"column"}, "character": {"column"}, "operation": {"look"}, "newName": {"new_name"}, "symbol_name": {"symbol"},
 }
 
 // valueAliases maps their values to pawl's.
 var valueAliases = map[string]string{
 	"completed": "done", "complete": "done", "finished": "done", "cancelled": "done", "canceled": "done",
+	"gotodefinition": "definition", "findreferences": "references", "documentsymbol": "symbols", "workspacesymbol": "symbols",
 	"todo": "pending", "not_started": "pending", "open": "pending", "in-progress": "in_progress", "doing": "in_progress",
 }
 

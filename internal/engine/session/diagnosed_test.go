@@ -318,13 +318,13 @@ func TestRenameIsAnOrdinaryWrite(t *testing.T) {
 func TestPlacesAreQuoted(t *testing.T) {
 	w := &watcher{}
 	m := llmtest.New(
-		llmtest.Use("lsp_definition", args(j{"symbol": "old"})),
-		llmtest.Use("lsp_references", args(j{"file_path": "a.x", "line": 1})),
-		llmtest.Use("lsp_symbols", args(j{"path": "a.x"})),
-		llmtest.Use("lsp_completion", args(j{"path": "a.x", "line": 1, "column": 2})),
-		llmtest.Use("lsp_diagnostics", args(j{"paths": []string{"a.x"}})),
+		llmtest.Use("lsp", args(j{"look": "definition", "symbol": "old"})),
+		llmtest.Use("lsp", args(j{"operation": "findReferences", "filePath": "a.x", "line": 1})),
+		llmtest.Use("lsp", args(j{"look": "symbols", "path": "a.x"})),
+		llmtest.Use("lsp", args(j{"look": "completion", "path": "a.x", "line": 1, "column": 2})),
+		llmtest.Use("lsp", args(j{"look": "diagnostics", "path": "a.x"})),
 		llmtest.Use("lsp_code_action", args(j{"path": "a.x", "line": 1})),
-		llmtest.Use("lsp_hover", args(j{"path": "../elsewhere.x", "line": 1})),
+		llmtest.Use("lsp", args(j{"look": "hover", "path": "../elsewhere.x", "line": 1})),
 		llmtest.Use("lsp_code_action", args(j{"path": "a.x", "line": 1, "title": "Do it"})),
 		llmtest.Use("edit", args(j{"path": "a.x", "old": "def acted", "new": "def more"})),
 		llmtest.Say("done"),

@@ -16,14 +16,14 @@ func TestAsKind(t *testing.T) {
 	m, o := llmtest.New(llmtest.Turn{Text: "done"}), &offers{}
 	r := newRig(t, "ask", m, func(c *session.Config) {
 		c.Outside, c.Person, c.FolderTools = o, false, func() tool.Set { return tools.Lsp() }
-		*c, _ = c.As(tool.Agent{Kind: "k", Tools: []string{"Read", "lsp_hover"}})
+		*c, _ = c.As(tool.Agent{Kind: "k", Tools: []string{"Read", "lsp"}})
 	})
 	r.run("go", func(event.Event) {})
 	var names []string
 	for _, s := range m.Requests()[0].Head.Tools {
 		names = append(names, s.Name)
 	}
-	if len(names) != 2 || names[0] != "lsp_hover" && names[1] != "lsp_hover" {
+	if len(names) != 2 || names[0] != "lsp" && names[1] != "lsp" {
 		t.Errorf("%q", names)
 	}
 	if r.View().Outside() != session.Outside(o) {

@@ -142,7 +142,7 @@ func TestJoining(t *testing.T) {
 	shown := func() (n int) {
 		all := m.Requests()
 		for _, s := range all[len(all)-1].Head.Tools {
-			if strings.HasPrefix(s.Name, "lsp_") {
+			if strings.HasPrefix(s.Name, "lsp") {
 				n++
 			}
 		}
@@ -156,8 +156,8 @@ func TestJoining(t *testing.T) {
 	}{
 		{"none can be had", false, false, 0},
 		{"one was installed since: a prefix is kept", true, false, 0},
-		{"a person asks for it", true, true, 8},
-		{"it is gone: a prefix is kept", false, false, 8},
+		{"a person asks for it", true, true, 3},
+		{"it is gone: a prefix is kept", false, false, 3},
 		{"a person asks again", false, true, 0},
 	} {
 		had = step.had

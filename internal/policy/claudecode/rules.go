@@ -61,7 +61,7 @@ var tools = func() map[string]covered {
 		"killshell":       {form: whole, as: []string{"bash_kill"}},
 		"killbash":        {form: whole, as: []string{"bash_kill"}},
 		"taskstop":        {form: whole, as: []string{"bash_kill"}},
-		"lsp":             {form: whole, as: []string{"lsp_definition", "lsp_references", "lsp_symbols", "lsp_hover", "lsp_diagnostics", "lsp_completion", "lsp_rename", "lsp_code_action"}},
+		"lsp":             {form: whole, as: []string{"lsp", "lsp_rename", "lsp_code_action"}},
 	}
 	for name := range strings.FieldsSeq("PowerShell Monitor ExitPlanMode EnterPlanMode ToolSearch TaskGet TaskList SlashCommand Cd EnterWorktree ExitWorktree ListMcpResources ListMcpResourcesTool ReadMcpResource ReadMcpResourceTool StructuredOutput SendMessage SendUserMessage SendUserFile TeamCreate TeamDelete Workflow RemoteTrigger CronCreate CronDelete CronList ScheduleWakeup PushNotification Artifact REPL Config Sleep Brief WaitForMcpServers Computer") {
 		out[tool.PlainName(name)] = covered{}
