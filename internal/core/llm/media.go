@@ -159,7 +159,11 @@ func (m Media) pages() int {
 			break
 		}
 		rest = after
-		_, packed, _ := bytes.Cut(after, []byte("stream"))
+		at := bytes.Index(after[:min(len(after), 4096)], []byte("stream")) // near, or each search would go through the whole file
+		if at < 0 {
+			continue
+		}
+		packed := after[at+len("stream"):]
 		if r, err := zlib.NewReader(bytes.NewReader(bytes.TrimLeft(packed, "\r\n"))); err == nil {
 			objects, _ := io.ReadAll(io.LimitReader(r, left)) // as far as it can be read
 			left -= int64(len(objects))

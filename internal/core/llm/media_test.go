@@ -95,3 +95,12 @@ func FuzzMedia(f *testing.F) {
 		}
 	})
 }
+
+// SPEC 5.2: a file that names a stream again and again, and has one at its end, is counted in
+// one pass: with a search through the rest for each, this test would not end.
+func TestPagesOfAHostileFile(t *testing.T) {
+	data := "%PDF-1.7\n" + strings.Repeat("/ObjStm ", 2<<20) + "stream\n"
+	if m, err := llm.NewMedia("application/pdf", []byte(data)); err != nil || m.Tokens() == 0 {
+		t.Error(m.Tokens(), err)
+	}
+}
