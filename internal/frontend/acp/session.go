@@ -379,8 +379,8 @@ func (t *openSession) draw(ch chat.Change) {
 			t.send(t.a.notice(id, info, line, ""))
 		}
 	case chat.Retry:
-		if ch.What == chat.Added {
-			t.send(t.a.notice(id, warning, b.Text, b.Waiting))
+		if b.Failed {
+			t.send(t.a.notice(id, warning, b.Text, ""))
 		}
 	case chat.Note:
 		t.note(id, b)

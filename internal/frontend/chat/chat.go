@@ -177,16 +177,15 @@ type Consent struct {
 	Diff    bool   // Preview is a diff, not a command or arguments
 }
 
-// Retry is a request that failed and is retried. It is open until the next attempt.
+// Retry is the tries of a request that failed one after the other for one reason. It is open
+// until a reply came, or a try failed for another reason.
 type Retry struct {
-	Attempt int
-	Text    string
-	Reason  string // why it failed, a part of Text
-	Wait    time.Duration
-	// Left counts down to the next attempt while the block is open; Waiting is
-	// the same in words, empty before the first count.
-	Left    time.Duration
-	Waiting string
+	Reason string
+	Tries  int
+	Text   string        // all of it, also when the next try comes, and when pawl gives up
+	Next   string        // when the next try comes, a part of Text; "" if none comes
+	Left   time.Duration // the same as a time
+	Failed bool          // the change is that a try failed, not that time passed
 }
 
 // Aside is a person's question outside the conversation. It is open until it is answered.

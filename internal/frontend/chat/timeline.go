@@ -55,8 +55,9 @@ type origin struct {
 // part is an open block.
 type part struct {
 	Block
-	stream stream
-	call   string // the id of a call
+	stream  stream
+	call    string        // the id of a call
+	retried event.Retried // the last try of a retry
 }
 
 // Apply applies one event and returns the changes, in order.
@@ -72,7 +73,9 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		})
 		t.turn = true
 	case event.Requested:
-		t.endCountdown(e)
+		if p := t.find(isRetry); p != nil {
+			t.countDown(p, 0)
+		}
 		t.request = origin{e.Seq, e.Time}
 		if b.Messages > 0 {
 			t.note(e, Note{Kind: OfRequest, Text: t.requestWords(b)})
@@ -91,15 +94,10 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.addWhole(e, r)
 		t.changes[len(t.changes)-1].More = r.Text
 	case event.Retried:
-		t.withdraw(e, isThinking, isReply)
-		t.endCountdown(e)
-		t.add(&part{Block: Block{ID: id("retry", e.Seq), Began: e.Time, Body: Retry{Attempt: b.Attempt, Text: retryWords(b), Reason: plain.Line(b.Error.Message), Wait: b.Wait}}})
+		t.retry(e, b)
 	case event.Waiting:
 		if p := t.find(isRetry); p != nil {
-			r := p.Body.(Retry)
-			r.Left, r.Waiting = b.Left, waitingWords(b)
-			p.Body = r
-			t.change(Changed, p, "")
+			t.countDown(p, b.Left)
 		}
 	case event.CallAsked, event.CallStarted, event.CallDone:
 		t.call(e)
@@ -146,7 +144,7 @@ func (t *Timeline) Apply(e event.Event) []Change {
 		t.addWhole(e, Plan{Items: items})
 	case event.Interrupted:
 		t.withdraw(e, isThinking, isReply)
-		t.endCountdown(e)
+		t.endRetry(e)
 		t.end(e, isQuestion)
 		t.note(e, Note{Kind: OfInterrupt, Text: plain.Line(b.Marker()), By: b.By})
 	case event.Ended:
@@ -231,16 +229,6 @@ func (t *Timeline) end(e event.Event, is func(*part) bool) {
 	}
 }
 
-// endCountdown ends the countdown to the next attempt, which the log does not keep.
-func (t *Timeline) endCountdown(e event.Event) {
-	if p := t.find(isRetry); p != nil {
-		r := p.Body.(Retry)
-		r.Left, r.Waiting = 0, ""
-		p.Body = r
-		t.finish(e, p, "", false)
-	}
-}
-
 // withdraw ends open blocks that are not in the log: a reply that broke off, a
 // command whose end was not recorded.
 func (t *Timeline) withdraw(e event.Event, is ...func(*part) bool) {
@@ -271,6 +259,10 @@ func (t *Timeline) streaming(e event.Event, kind string, b Body) *part {
 	}
 	p := t.find(find)
 	if p == nil {
+		if r := t.find(isRetry); r != nil { // it ends with what is recorded, as in the log
+			r.Body = r.Body.(Retry).over(r.retried)
+			t.change(Changed, r, "")
+		}
 		at := t.requestOf(e)
 		p = &part{Block: Block{ID: id(kind, at.seq), Began: at.time, Body: b}}
 		if at.seq == 0 {
@@ -291,6 +283,7 @@ func (t *Timeline) requestOf(e event.Event) origin {
 }
 
 func (t *Timeline) replied(e event.Event, b event.Replied) {
+	t.endRetry(e)
 	m := b.Reply.Message
 	thought := ""
 	for _, p := range m.Parts {
@@ -387,7 +380,7 @@ func (t *Timeline) operation(e event.Event) {
 			t.note(e, Note{Kind: OfInterrupt, Text: "interrupted", By: "person"})
 		case b.Outcome == event.Failed && b.Error != nil:
 			t.withdraw(e, isCommand)
-			t.note(e, Note{Kind: OfFailure, Text: plain.Line(b.Error.Message)})
+			t.note(e, Note{Kind: OfFailure, Text: faultWords(*b.Error)})
 		}
 	}
 }
@@ -412,7 +405,7 @@ func (t *Timeline) asideAnswered(e event.Event, b event.AsideAnswered) {
 	a := p.Body.(Aside)
 	a.Answer, a.Cost = plain.Text(b.Text), b.Cost
 	if b.Error != nil {
-		a.Error = plain.Line(b.Error.Message)
+		a.Error = faultWords(*b.Error)
 	}
 	p.Body = a
 	t.finish(e, p, "", false)
@@ -446,13 +439,16 @@ func (t *Timeline) baseline(e event.Event, b event.Baseline) {
 
 func (t *Timeline) ended(e event.Event, b event.Ended) {
 	t.withdraw(e, isThinking, isReply)
-	t.endCountdown(e)
+	if p := t.find(isRetry); p != nil && b.Error != nil && strings.Contains(b.Error.Message, p.retried.Error.Message) {
+		p.Ephemeral = true // the turn's end says it
+	}
+	t.endRetry(e)
 	t.turn = false
 	t.end(e, isQuestion)
 	t.end(e, isCheck)
 	out := TurnEnd{End: b.End, Proof: brief.Evidence(t.proof.Report()), Spent: t.meter.Turn()}
 	if b.Error != nil && b.End != event.EndInterrupted {
-		out.Error = plain.Line(b.Error.Message)
+		out.Error = faultWords(*b.Error)
 	}
 	t.addWhole(e, out)
 }

@@ -72,11 +72,13 @@ func (l *life) aside() {
 func (l *life) request() (whole bool) {
 	l.put(event.Requested{Attempt: 1})
 	thought, text := l.text("thought"), l.text("reply")
+	shown := len(l.events)
 	l.pieces(thought, func(s string) event.Body { return event.ReasoningDelta{Text: s} })
 	l.pieces(text, func(s string) event.Body { return event.TextDelta{Text: s} })
 	switch rapid.IntRange(0, 5).Draw(l.t, "end of request") {
 	case 0:
-		l.put(event.Retried{Attempt: 1, Error: event.Fault{Message: l.text("fault")}, Wait: time.Second})
+		fault := event.Fault{Message: rapid.SampledFrom([]string{"busy", l.text("fault")}).Draw(l.t, "which fault")}
+		l.put(event.Retried{Attempt: 1, Error: fault, Wait: time.Second, Shown: len(l.events) > shown})
 		l.emit(0, event.Waiting{Attempt: 1, Left: time.Second})
 		return l.request()
 	case 1:
@@ -300,7 +302,7 @@ func TestOpenBlocks(t *testing.T) {
 	if open := line.Open(); len(open) != 1 || open[0].ID != "retry-2" {
 		t.Errorf("%+v", open)
 	}
-	fold(&line, []event.Event{{Seq: 3, Body: event.Requested{Attempt: 2}}})
+	fold(&line, []event.Event{{Seq: 3, Body: event.Requested{Attempt: 2}}, {Seq: 4, Body: event.Replied{}}})
 	if open := line.Open(); len(open) != 0 {
 		t.Errorf("%+v", open)
 	}

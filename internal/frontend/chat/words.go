@@ -119,32 +119,6 @@ func recalledWords(r event.Recalled) string {
 	return fmt.Sprintf("cached: answered %s ago, and what it depends on has not changed", took.Text(r.Age))
 }
 
-// retryWords reports a retry, or which model continues and why.
-func retryWords(r event.Retried) string {
-	next := "retry in " + took.Text(r.Wait)
-	switch {
-	case r.Model != "":
-		next = r.Model + " goes on from here"
-	case r.Wait == 0:
-		next = "retry now"
-	}
-	try := fmt.Sprintf("try %d", r.Attempt)
-	switch {
-	case r.Most > 0:
-		try += fmt.Sprintf(" of %d", r.Most)
-	case r.Attempt > 1 && r.Left > 0 && r.Model == "":
-		next += fmt.Sprintf(", gives up in %s", took.Text(r.Left.Round(time.Second)))
-	}
-	s := fmt.Sprintf("%s failed: %s; %s", try, plain.Cut(r.Error.Message, 200), next)
-	if r.Shown {
-		s += " (its text so far is discarded)"
-	}
-	return plain.Line(s)
-}
-
-// waitingWords counts down to the next attempt of a request.
-func waitingWords(w event.Waiting) string { return "retry in " + took.Text(w.Left.Round(time.Second)) }
-
 // stuckWords reports in one sentence that the model repeats itself and what
 // was done about it; look is the command that shows the evidence, "" for none.
 // It leaves out the message to the model. The question or the end that follows

@@ -65,17 +65,53 @@ func TestOutcomeWords(t *testing.T) {
 	}
 }
 
-// SPEC 3.4: a retry says how many there are, or how long they go on.
+// SPEC 3.4: a retry is one block, which says what failed in plain words, which try comes when,
+// and how many tries there are or when pawl gives up; at its end how many failed.
 func TestRetryWords(t *testing.T) {
-	busy := event.Fault{Message: "busy\nnow"}
-	for want, r := range map[string]event.Retried{
-		"try 1 failed: busy now; retry in 2s (its text so far is discarded)": {Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Shown: true},
-		"try 2 failed: busy now; retry in 2s, gives up in 58s":               {Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: 58 * time.Second},
-		"try 2 of 5 failed: busy now; retry in 2s":                           {Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Most: 5},
-		"try 5 failed: busy now; m/o goes on from here":                      {Attempt: 5, Error: busy, Left: time.Minute, Model: "m/o"},
+	busy := event.Fault{Category: "provider", Message: "p answered 529:\nbusy [overloaded_error]"}
+	bare := event.Fault{Category: "provider", Message: "p answered 400: no explanation [bad_request] (see [key])"}
+	for _, c := range []struct {
+		bodies []event.Body
+		want   string
+	}{
+		{[]event.Body{event.Retried{Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Shown: true}},
+			"+p answered 529: busy; try 2 in 2s, gives up in 1m2s (its text so far is discarded)"},
+		{[]event.Body{event.Retried{Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Most: 5}}, "+p answered 529: busy; try 3 of 5 in 2s"},
+		{[]event.Body{event.Retried{Attempt: 1, Error: bare}}, "+p answered 400: no explanation [bad_request] (see [key]); try 2 now"},
+		{[]event.Body{event.Retried{Attempt: 1, Error: event.Fault{Message: "a [b_c]"}}}, "+a [b_c]; try 2 now"},
+		{[]event.Body{
+			event.Retried{Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: 58 * time.Second}, event.Waiting{Left: time.Second}, event.Requested{Attempt: 2},
+			event.Retried{Attempt: 2, Error: busy, Wait: 3 * time.Second, Left: 55 * time.Second}, event.TextDelta{Text: "I"}, event.Replied{},
+		}, "+p answered 529: busy; try 2 in 2s, gives up in 1m\n~p answered 529: busy; try 2 in 1s, gives up in 59s\n~p answered 529: busy; try 2 now, gives up in 58s\n" +
+			"~p answered 529: busy; try 3 in 3s, gives up in 58s\n~p answered 529: busy; 2 tries failed\n.p answered 529: busy; 2 tries failed"},
+		{[]event.Body{event.Retried{Attempt: 1, Error: busy}, event.Retried{Attempt: 2, Error: busy, Model: "m/o"}},
+			"+p answered 529: busy; try 2 now\n~p answered 529: busy; 2 tries failed, m/o goes on from here\n.p answered 529: busy; 2 tries failed, m/o goes on from here"},
+		{[]event.Body{event.Retried{Attempt: 1, Error: busy}, event.Retried{Attempt: 2, Error: busy, Shown: true}},
+			"+p answered 529: busy; try 2 now\n.p answered 529: busy; 1 try failed\n+p answered 529: busy; try 3 now (its text so far is discarded)"},
+		{[]event.Body{event.Retried{Attempt: 1, Error: busy}, event.Retried{Attempt: 2, Error: bare}, event.Interrupted{}},
+			"+p answered 529: busy; try 2 now\n.p answered 529: busy; 1 try failed\n+p answered 400: no explanation [bad_request] (see [key]); try 3 now\n" +
+				".p answered 400: no explanation [bad_request] (see [key]); 1 try failed"},
+		{[]event.Body{event.Retried{Attempt: 1, Error: busy}, event.Ended{End: event.EndProvider, Error: &event.Fault{Message: "after 2 tries: " + busy.Message}}},
+			"+p answered 529: busy; try 2 now\n-p answered 529: busy; 1 try failed"},
 	} {
-		if got := retryWords(r); got != want {
-			t.Errorf("%q, want %q", got, want)
+		var line Timeline
+		var got []string
+		for i, b := range c.bodies {
+			for _, ch := range line.Apply(event.Event{Seq: int64(i + 1), Body: b}) {
+				if r, ok := ch.Block.Body.(Retry); ok {
+					sign := map[What]string{Added: "+", Changed: "~", Finished: "."}[ch.What]
+					if ch.Block.Ephemeral {
+						sign = "-"
+					}
+					if _, failed := b.(event.Retried); r.Failed != (failed && ch.What != Finished) {
+						t.Errorf("%s%s: failed is %v", sign, r.Text, r.Failed)
+					}
+					got = append(got, sign+r.Text)
+				}
+			}
+		}
+		if got := strings.Join(got, "\n"); got != c.want {
+			t.Errorf("%s\nwant\n%s", got, c.want)
 		}
 	}
 }

@@ -286,10 +286,10 @@ func (v *view) progress(e event.Event) {
 func (v *view) draw(c chat.Change) {
 	if b, ok := c.Block.Body.(chat.Retry); ok {
 		switch {
-		case c.What == chat.Added:
+		case b.Failed:
 			v.line(b.Text)
-		case b.Left%(10*time.Second) == 0: // a log keeps these lines, so they are few
-			v.line(b.Waiting)
+		case b.Left > 0 && b.Left%(10*time.Second) == 0: // a log keeps these lines, so they are few
+			v.line(b.Next)
 		}
 		return
 	}

@@ -125,15 +125,16 @@ func TestCountDown(t *testing.T) {
 		event.Retried{Attempt: 1, Error: down, Wait: 11 * time.Second, Shown: true},
 		event.Waiting{Attempt: 1, Left: 10 * time.Second},
 		event.Waiting{Attempt: 1, Left: 9 * time.Second},
-		event.Retried{Attempt: 2, Error: down, Model: "p/b"},
+		event.Retried{Attempt: 2, Error: down, Wait: 20 * time.Second},
+		event.Retried{Attempt: 3, Error: down, Model: "p/b"},
 		event.Waiting{Attempt: 1, Left: time.Second},
 		event.Interrupted{By: "person"},
 	} {
 		v.show(event.Event{Body: b})
 	}
-	want := "half a\npawl: try 1 failed: a is overloaded; retry in 11s (its text so far is discarded)\n" +
-		"  retry in 10s    \r  retry in 9s     \npawl: try 2 failed: a is overloaded; p/b goes on from here\n" +
-		"  retry in 1s     \ninterrupted\n"
+	want := "half a\npawl: a is overloaded; try 2 in 11s (its text so far is discarded)\n" +
+		"  try 2 in 10s      \r  try 2 in 9s       \r  try 3 in 20s      \npawl: a is overloaded; 3 tries failed, p/b goes on from here\n" +
+		"interrupted\n"
 	if got := p.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}

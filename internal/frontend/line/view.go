@@ -270,11 +270,11 @@ func (v *view) leave(id string) {
 // retry shows why a request is retried, and counts down to the next attempt,
 // each time over the last count.
 func (v *view) retry(c chat.Change, b chat.Retry) {
-	switch c.What {
-	case chat.Added:
+	switch {
+	case b.Failed && (c.What == chat.Added || b.Next == ""):
 		v.line("pawl: " + b.Text)
-	case chat.Changed:
-		text := fmt.Sprintf("  %-16s", b.Waiting) // blanks over a longer one
+	case b.Next != "" && (b.Left > 0 || v.counting):
+		text := fmt.Sprintf("  %-18s", b.Next) // blanks over a longer one
 		if v.counting {
 			text = "\r" + text
 		} else {

@@ -45,8 +45,6 @@ func (p *renderer) card(ch chat.Change) {
 		if failed {
 			p.output(chat.Printed(b.Output, p.whole))
 		}
-	case chat.Retry:
-		p.retry(b)
 	case chat.Plan:
 		p.planUpdate(b)
 	case chat.Aside:
@@ -120,39 +118,6 @@ func (p *renderer) prompt(b chat.Prompt) {
 	}
 	if b.Joined {
 		p.put(styled.Of(styled.Dim, "  delivered while it works"))
-	}
-}
-
-// retries counts failed requests that were not shown one by one.
-type retries struct {
-	why         string
-	first, last int // the attempts that were not shown; 0: none
-}
-
-// retry shows a failed request. Later failures for the same reason are counted, and
-// flushRetries shows them in one line.
-func (p *renderer) retry(b chat.Retry) {
-	if b.Reason == p.retries.why && b.Attempt > 1 && b.Wait > 0 && !p.whole {
-		if p.retries.last = b.Attempt; p.retries.first == 0 {
-			p.retries.first = b.Attempt
-		}
-		return
-	}
-	p.beginCard(aNote)
-	p.retries.why = b.Reason
-	p.wrapped(styled.Warn, "! "+b.Text)
-}
-
-// flushRetries shows how many requests failed for the same reason as the last one shown.
-func (p *renderer) flushRetries() {
-	t := p.retries
-	p.retries = retries{}
-	switch {
-	case t.first == 0:
-	case t.first == t.last:
-		p.wrapped(styled.Warn, fmt.Sprintf("! try %d failed for the same reason", t.last))
-	default:
-		p.wrapped(styled.Warn, fmt.Sprintf("! tries %d to %d failed for the same reason", t.first, t.last))
 	}
 }
 

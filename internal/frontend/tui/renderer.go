@@ -33,7 +33,8 @@ type renderer struct {
 	planChanged    bool // in this turn
 	linesSincePlan int  // lines written after the plan
 	lost           brief.Lost
-	retries        retries
+	retryID        string // of the failed tries that were written last
+	head           string // the head line, if nothing was written since
 	// folds: a part of the block that is being drawn was left out. folded is the last such
 	// block, nil for none.
 	folds           bool
@@ -156,6 +157,12 @@ func (p *renderer) write(ch chat.Change) {
 		p.streamText(ch, anOutput, asSentences)
 	case chat.Question:
 		p.question(ch, b)
+	case chat.Retry: // what is shown while no try comes is final
+		if b.Next == "" && p.retryID != ch.Block.ID && !ch.Block.Ephemeral {
+			p.retryID = ch.Block.ID
+			p.beginCard(aNote)
+			p.wrapped(styled.Warn, "! "+b.Text)
+		}
 	default:
 		if ch.What == chat.Finished {
 			p.card(ch)
@@ -284,7 +291,7 @@ func (p *renderer) pending() []styled.Line {
 
 // beginCard begins a card. A blank line separates it from a card of another kind.
 func (p *renderer) beginCard(s cardKind) {
-	p.flushRetries()
+	p.head = ""
 	if p.hasCards && (s != p.lastKind || s == aPrompt) {
 		p.finished = append(p.finished, nil)
 	}
@@ -320,13 +327,17 @@ func (p *renderer) start(s chat.Start) {
 	}
 	p.queue, p.open, p.plan, p.previews = nil, nil, nil, nil
 	p.lost.Forget()
-	p.beginCard(aNote)
+	head, above := s.Head(max(0, p.width-len("pawl  "))), p.head
+	if p.beginCard(aNote); len(s.Notes) > 0 {
+		above = ""
+	}
 	for _, n := range s.Notes {
 		p.put(styled.Of(styled.Warn, "! "+n).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 	}
-	line := styled.Line{{Text: "pawl", Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}}}
-	line = line.Add(styled.Dim, "  "+s.Head(max(0, p.width-len("pawl  "))))
-	p.put(line.Wrap(p.width, inset)...)
+	if p.head = head; head != above { // another session, resumed at once, may be like the first one
+		line := styled.Line{{Text: "pawl", Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}}}
+		p.put(line.Add(styled.Dim, "  "+head).Wrap(p.width, inset)...)
+	}
 	if s.Earlier > 0 {
 		p.wrapped(styled.Dim, "… the beginning is not shown; Ctrl+T shows the whole session")
 	}
@@ -359,11 +370,9 @@ func (p *renderer) openRows(now time.Time) []styled.Line {
 		case chat.Aside:
 			out = append(out, styled.Of(styled.Accent, "◇ ").Add(styled.Text, "btw: "+plain.Line(b.Question)).Cut(p.width-8).Add(styled.Dim, since(l.Began, now)))
 		case chat.Retry:
-			text := b.Text
-			if b.Waiting != "" {
-				text = strings.Replace(text, "retry in "+took.Text(b.Wait), b.Waiting, 1)
+			if b.Next != "" {
+				out = append(out, styled.Of(styled.Warn, "! "+b.Text).Wrap(p.width, inset)...)
 			}
-			out = append(out, styled.Of(styled.Warn, "! "+text).Wrap(p.width, styled.Of(styled.Text, "  "))...)
 		}
 	}
 	return out

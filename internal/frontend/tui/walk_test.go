@@ -6,49 +6,83 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
+	"github.com/pawl-agent/pawl/internal/frontend/styled"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
 // What a walk through the screen as a stranger has shown.
 
-// Requests that fail for the same reason are written once, and then said together;
-// another reason is another line, and Ctrl+O has them all.
+// Of requests that fail one after the other one line is on the screen: it moves on, and stays
+// when a reply begins, or what ends the tries.
 //
 // SPEC 5.4, 18.2
 func TestTriesAlike(t *testing.T) {
-	retry := func(id string, n int, why string) chat.Change {
-		return chat.Change{What: chat.Finished, Block: chat.Block{ID: id, Body: chat.Retry{Attempt: n, Text: "try " + string(rune('0'+n)) + " failed: " + why + "; retry in 1 s", Reason: why, Wait: time.Second}}}
+	busy := event.Fault{Message: "busy"}
+	retried := func(n int) event.Body {
+		return event.Retried{Attempt: n, Error: busy, Wait: 3 * time.Second, Left: time.Minute}
 	}
-	note := chat.Change{What: chat.Finished, Block: chat.Block{ID: "n", Body: chat.Note{Kind: chat.OfInterrupt, Text: "interrupted"}}}
 	for _, c := range []struct {
-		name    string
-		whole   bool
-		changes []chat.Change
-		want    string
+		bodies     []event.Body
+		live, kept string
 	}{
-		{"one", false, []chat.Change{retry("a", 1, "x"), note}, "! try 1 failed: x; retry in 1 s\ninterrupted; say what to do instead"},
-		{"two", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\ninterrupted; say what to do instead"},
-		{"four", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "x"), retry("d", 4, "x"), note}, "! try 1 failed: x; retry in 1 s\n! tries 2 to 4 failed for the same reason\ninterrupted; say what to do instead"},
-		{"another reason", false, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), retry("c", 3, "y"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed for the same reason\n! try 3 failed: y; retry in 1 s\ninterrupted; say what to do instead"},
-		{"another request", false, []chat.Change{retry("a", 1, "x"), note, retry("b", 1, "x")}, "! try 1 failed: x; retry in 1 s\ninterrupted; say what to do instead\n! try 1 failed: x; retry in 1 s"},
-		{"nothing folded", true, []chat.Change{retry("a", 1, "x"), retry("b", 2, "x"), note}, "! try 1 failed: x; retry in 1 s\n! try 2 failed: x; retry in 1 s\ninterrupted; say what to do instead"},
+		{[]event.Body{retried(1)}, "! busy; try 2 in 3s, gives up in 1m3s", ""},
+		{[]event.Body{retried(1), event.Waiting{Left: time.Second}}, "! busy; try 2 in 1s, gives up in 1m1s", ""},
+		{[]event.Body{retried(1), event.Requested{Attempt: 2}, retried(2)}, "! busy; try 3 in 3s, gives up in 1m3s", ""},
+		{[]event.Body{retried(1), event.Requested{Attempt: 2}, event.TextDelta{Text: "I do it.\n\n"}}, "", "! busy; 1 try failed\nI do it."},
+		{[]event.Body{retried(1), retried(2), event.TextDelta{Text: "I do it.\n\n"}, event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{llm.TextPart("I do it.")}}}}}, "", "! busy; 2 tries failed\nI do it."},
+		{[]event.Body{retried(1), retried(2), event.Interrupted{}}, "", "! busy; 2 tries failed\ninterrupted; say what to do instead"},
+		{[]event.Body{retried(1), event.Retried{Attempt: 2, Error: busy, Model: "m/o"}}, "", "! busy; 2 tries failed, m/o goes on from here"},
+		{[]event.Body{retried(1), event.Ended{End: event.EndProvider, Error: &event.Fault{Message: "after 2 tries: busy"}}}, "", "! provider: after 2 tries: busy\n$0, no model reply"},
 	} {
-		p := &renderer{width: 80, whole: c.whole}
-		for _, ch := range c.changes {
-			p.apply(ch)
-		}
-		var lines []string
-		for _, l := range p.takeFinished() {
-			if text := strings.TrimSpace(l.String()); text != "" {
-				lines = append(lines, text)
+		p, line := &renderer{width: 80}, &chat.Timeline{}
+		for i, b := range c.bodies {
+			for _, ch := range line.Apply(event.Event{Seq: int64(i + 1), Body: b}) {
+				p.apply(ch)
 			}
 		}
-		if got := strings.Join(lines, "\n"); got != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		text := func(ls []styled.Line) string {
+			var lines []string
+			for _, l := range ls {
+				if text := strings.TrimSpace(l.String()); text != "" {
+					lines = append(lines, text)
+				}
+			}
+			return strings.Join(lines, "\n")
 		}
+		if live, kept := text(p.openRows(time.Now())), text(p.takeFinished()); live != c.live || kept != c.kept {
+			t.Errorf("live %q, kept %q; want %q, %q", live, kept, c.live, c.kept)
+		}
+	}
+}
+
+// The head line of a session that is resumed at once is not written a second time, if it says
+// the same.
+//
+// SPEC 18.3
+func TestHeadOnce(t *testing.T) {
+	p := &renderer{width: 80}
+	start := func(model string, notes ...string) {
+		p.apply(chat.Change{What: chat.Added, Block: chat.Block{ID: "s", Body: chat.Start{ID: "a-long-id", Model: model, Mode: "ask", Notes: notes}}})
+	}
+	model := strings.Repeat("m", 55)
+	start(model)
+	start(model)
+	start(model, "a note")
+	start("other")
+	start("other")
+	p.apply(chat.Change{What: chat.Finished, Block: chat.Block{ID: "n", Body: chat.Note{Kind: chat.OfInterrupt, Text: "interrupted"}}})
+	start("other")
+	got := ""
+	for _, l := range p.takeFinished() {
+		got += strings.NewReplacer(model, "M", "; mode ask; session a-long-id; /help", "", "; mode ask; /help", "").Replace(l.String()) + "\n"
+	}
+	if want := "pawl  M\n! a note\npawl  M\npawl  other\ninterrupted; say what to do instead\npawl  other\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
