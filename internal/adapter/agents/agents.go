@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,8 +43,14 @@ type Kind struct {
 	Background  bool     // it runs in the background, also where the model does not say so
 	ReadOnly    bool     // agents of this kind change nothing
 	File        string   // "": built in
+	Hooks       string   // the file whose hooks hold for it, relative to the folder; "": none
 
 	Keys []claudecode.Finding // what becomes of the keys of its file
+}
+
+// HookFiles returns the files whose hooks hold for it, with others that are not "".
+func (k Kind) HookFiles(others ...string) []string {
+	return slices.DeleteFunc(append([]string{k.Hooks}, others...), func(f string) bool { return f == "" })
 }
 
 const (
@@ -76,6 +83,8 @@ type Folder struct {
 	// Prefix precedes the names of a plugin's agents (NAME:), and Root is the plugin's
 	// folder; "" for others. In a plugin's texts ${CLAUDE_PLUGIN_ROOT} becomes Root.
 	Prefix, Root string
+	// In is the folder's name in the workspace, "" elsewhere: only hooks of files there run.
+	In string
 }
 
 // Load returns the kinds in some folders, in order of precedence, and then the built-in
@@ -95,6 +104,9 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 		}
 		for _, file := range files {
 			k, notes, err := read(file)
+			if err == nil && k.Hooks != "" {
+				k.Hooks, err = f.hooksOf(file)
+			}
 			if err != nil {
 				// Nothing takes its place: another kind of this name may do more.
 				known[strings.ToLower(f.Prefix+cmp.Or(k.Name, stem(file)))] = true
@@ -119,6 +131,18 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 		add(k)
 	}
 	return kinds, warnings
+}
+
+// errHooks is for an agent whose hooks nothing would run.
+var errHooks = errors.New("it has hooks, and pawl runs only those of files in the folder where it works: write them into a settings file")
+
+// hooksOf returns the name by which the hooks of a file are known.
+func (f Folder) hooksOf(file string) (string, error) {
+	name, err := filepath.Rel(f.Path, file)
+	if err != nil || f.In == "" {
+		return "", errHooks
+	}
+	return path.Join(f.In, filepath.ToSlash(name)), nil
 }
 
 // Before returns some kinds, and those of others that have other names.
@@ -197,6 +221,9 @@ func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
 	delete(fields, "name")
 	prompt, _ := given["prompt"].(string) // one without a text is refused
 	k, notes, err := kind(fields, prompt, name)
+	if k.Hooks != "" && err == nil {
+		err = errHooks
+	}
 	for _, f := range k.Keys {
 		if f.Guard && err == nil {
 			err = fmt.Errorf("it has %s, which pawl cannot enforce: %s", f.Key, f.Note)
@@ -241,6 +268,9 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 			}
 			k.Not = append(k.Not, not...)
 		}
+	}
+	if fields["hooks"] != nil {
+		k.Hooks = "hooks" // named by where the file is
 	}
 	k.Skills, _ = fields.List("skills")
 	if k.Memory = fields.Text("memory"); k.Memory != "" && !slices.Contains([]string{"user", "project", "local"}, k.Memory) {

@@ -16,8 +16,11 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/reach"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -120,7 +123,7 @@ func partsOf(root *os.Root, s trust.Source) []trust.Part {
 }
 
 // Hooks returns the hooks that the folder configures for pawl, each with its part, in the
-// same order. If there are none, it reads at most three files.
+// same order.
 func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -174,7 +177,35 @@ func hookRules(root *os.Root) (out []hook.Rule, err error) {
 			out, err = append(out, rules...), errors.Join(err, e)
 		}
 	}
-	return out, err
+	return append(out, frontHooks(root)...), err
+}
+
+// maxFronts is how many agents, skills and commands are searched for hooks. One with hooks
+// that are not found is not used.
+const maxFronts = 1000
+
+// frontHooks returns the hooks of the folder's agents, skills and commands. A file with a
+// hook that pawl does not know is not used.
+func frontHooks(root *os.Root) (out []hook.Rule) {
+	n := 0
+	for _, at := range guidance.Fronts() {
+		_ = fs.WalkDir(root.FS(), at, func(p string, d fs.DirEntry, err error) error { // most do not exist
+			if err != nil || d.IsDir() || !strings.EqualFold(path.Ext(p), ".md") {
+				return nil
+			}
+			if n++; n > maxFronts {
+				return fs.SkipAll
+			}
+			s, _ := read(root, p)
+			if fields, _, err := frontmatter.Parse(s.Text); err == nil {
+				if rules, err := claudecode.Hooks(p, fields); err == nil {
+					out = append(out, rules...)
+				}
+			}
+			return nil
+		})
+	}
+	return out
 }
 
 func hookPart(root *os.Root, r hook.Rule) trust.Part {

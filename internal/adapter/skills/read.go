@@ -29,6 +29,8 @@ type Folder struct {
 	// Prefix precedes the names of a plugin's texts (NAME:); "" for others. In a plugin's
 	// texts ${CLAUDE_PLUGIN_ROOT} becomes Root.
 	Prefix string
+	// Here: Root is the workspace. Only hooks of files there run.
+	Here bool
 }
 
 // Limits: the bytes of a file, the files in a folder, and the depth of subfolders.
@@ -48,7 +50,8 @@ type file struct {
 	text   string
 	raw    string // with the front matter
 	keys   []claudecode.Finding
-	unkept error // why it cannot be used: it has a guard that pawl cannot keep
+	hooks  string // its name in the workspace if it has hooks
+	unkept error  // why it cannot be used: it has a guard that pawl cannot keep
 }
 
 // each calls do for the files below a folder that want accepts, in the order of their
@@ -102,6 +105,11 @@ func (f Folder) each(front claudecode.Front, want func(p string) (base string, o
 		}
 		one := file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: numbered(strings.TrimSpace(body), fields), raw: text}
 		one.keys, one.unkept = front.Read(fields)
+		if fields["hooks"] != nil && one.unkept == nil {
+			if one.hooks = p; !f.Here {
+				one.unkept = errors.New("it has hooks, and pawl runs only those of files in the folder where it works: write them into a settings file")
+			}
+		}
 		do(one)
 		return nil
 	})

@@ -183,12 +183,17 @@ func (s Skill) narrow(ctx context.Context, env tool.Env) error {
 	switch {
 	case s.Tools.Bad != nil:
 		return s.Tools.Bad
-	case !s.Tools.Limited:
+	case s.Fork:
+		s.Tools.Hooks = "" // they hold in its agent
+	}
+	n := s.Tools.Narrowed("the skill "+s.Name, s.File)
+	switch {
+	case n == nil:
 		return nil
 	case env.Rights == nil:
-		return errors.New("this session cannot hold to its lists of tools")
+		return errors.New("this session cannot hold to its limits")
 	}
-	return env.Rights.Narrow(ctx, "the skill "+s.Name, s.Tools.Rules, s.Tools.Not, s.File)
+	return env.Rights.Narrow(ctx, n.By, n.Rules, n.Not, n.File, n.Hooks)
 }
 
 // text returns a skill as the model reads it.

@@ -122,7 +122,7 @@ func TestCommands(t *testing.T) {
 // rights records what a skill takes.
 type rights struct{ said []string }
 
-func (r *rights) Narrow(_ context.Context, by string, rules, not []string, file string) error {
+func (r *rights) Narrow(_ context.Context, by string, rules, not []string, file, _ string) error {
 	r.said = append(r.said, fmt.Sprintf("%s: %v in %s", by, append(slices.Clip(rules), not...), file))
 	return nil
 }
@@ -168,7 +168,7 @@ func TestAllowedTools(t *testing.T) {
 		"user_invocable: false":                                     "x.md: pawl does not know user_invocable (did you mean user-invocable?) of the front matter of a command, which may forbid something; correct or remove it",
 		"read-only: true":                                           "x.md: pawl does not know read-only of the front matter of a command, which may forbid something; correct or remove it",
 		"license: MIT\ntags: []":                                    "none",
-		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, which pawl cannot enforce: write them into .claude/settings.json, which holds for every turn",
+		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, and pawl runs only those of files in the folder where it works: write them into a settings file",
 	} {
 		dir := t.TempDir()
 		must.Write(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")

@@ -18,6 +18,7 @@ const allowedTools = "allowed-tools"
 type Allowed struct {
 	Limited    bool // there is a list, and it does not leave every tool
 	Rules, Not []string
+	Hooks      string // the file whose hooks hold as long; "": none
 	// Bad explains, with file and line, why the list cannot be read; then the text must
 	// not be used.
 	Bad error
@@ -57,7 +58,11 @@ func (s file) allowed() Allowed {
 	}
 	if out.Limited && len(out.Rules) == 0 {
 		out.Not = nil
+		if s.hooks != "" {
+			return s.bad(allowedTools, errors.New("it leaves no tool, and the file has hooks"))
+		}
 	}
+	out.Hooks = s.hooks
 	out.Limited = out.Limited || len(out.Not) > 0
 	return out
 }
@@ -92,12 +97,15 @@ func (s file) rules(key string) (rules []string, all bool, err error) {
 
 // told returns the list as a sentence for the model.
 func (a Allowed) told() string {
-	return "Until this turn ends only calls of these are run: " + a.Narrowed("", "").Left() + ". That grants nothing."
+	return "Until this turn ends only calls of these are run: " + event.Narrowed{Rules: a.Rules, Not: a.Not}.Left() + ". That grants nothing."
 }
 
-// Narrowed returns the event that limits a turn.
+// Narrowed returns the event that limits a turn, nil if nothing does.
 func (a Allowed) Narrowed(by, file string) *event.Narrowed {
-	return &event.Narrowed{By: by, Rules: a.Rules, Not: a.Not, File: file}
+	if !a.Limited && a.Hooks == "" {
+		return nil
+	}
+	return &event.Narrowed{By: by, Rules: a.Rules, Not: a.Not, File: file, Hooks: a.Hooks}
 }
 
 // listed returns the items of a YAML list in a text that could not be read as YAML,

@@ -90,24 +90,30 @@ type Blocked struct {
 // Narrowed records that a command or a skill leaves the running turn only the tools
 // that its rules name, but for those that Not names: until the turn ends, other calls are
 // denied. Several hold together. Without rules Not alone counts; without both no tool is
-// left (SPEC 17.4).
+// left, but for one that has Hooks (SPEC 17.4).
 type Narrowed struct {
 	By    string   `json:"by"` // the command /commit, the skill pdf
 	Rules []string `json:"rules,omitempty"`
 	Not   []string `json:"not,omitempty"`
+	// Hooks is the file whose hooks hold until then, relative to the folder.
+	Hooks string `json:"hooks,omitempty"`
 	File  string   `json:"file,omitempty"` // where it is written
 }
 
 // Left describes the tools that are left.
 func (n Narrowed) Left() string {
-	left, not := strings.Join(n.Rules, ", "), strings.Join(n.Not, ", ")
-	switch {
-	case not == "":
-		return cmp.Or(left, "no tools")
-	case left == "":
+	left := strings.Join(n.Rules, ", ")
+	if left == "" && (len(n.Not) > 0 || n.Hooks != "") {
 		left = "all tools"
 	}
-	return left + ", but not " + not
+	left = cmp.Or(left, "no tools")
+	if len(n.Not) > 0 {
+		left += ", but not " + strings.Join(n.Not, ", ")
+	}
+	if n.Hooks != "" {
+		left += ", under the hooks of " + n.Hooks
+	}
+	return left
 }
 
 // ModeSet changes the permission mode.

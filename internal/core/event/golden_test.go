@@ -102,7 +102,7 @@ func full() []event.Body {
 		event.Answered{ID: "ask_1", Verdicts: []event.Verdict{{Call: "call_1", Scope: event.No, Why: "keep it"}}, Text: "the first"},
 		event.Granted{Rule: "bash(go test *)", Scope: event.Session},
 		event.Blocked{Call: "call_1", Tool: "bash", What: "rm -rf /", Reason: "never", By: "refusal", Ran: true},
-		event.Narrowed{By: "the command /commit", Rules: []string{"Bash(git add:*)", "Read"}, Not: []string{"bash(git add -A)"}, File: "/w/.claude/commands/commit.md"},
+		event.Narrowed{By: "the command /commit", Rules: []string{"Bash(git add:*)", "Read"}, Not: []string{"bash(git add -A)"}, Hooks: ".claude/commands/commit.md", File: "/w/.claude/commands/commit.md"},
 		event.ModeSet{Mode: "plan"},
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
 		event.Remembered{Sort: "preference", Text: "tests need -race"},

@@ -27,6 +27,8 @@ type Agent struct {
 	Effort   string  // of reasoning; "": the session's
 	USD      float64 // the most that it may cost; 0: what the session has left
 	Steps    int     // the most replies of its model; 0: no limit of its own
+	// Hooks are the files of the folder whose hooks hold for it.
+	Hooks []string
 	// Report, if set, makes it run in the background. It returns the text that
 	// reports the result to the session's model.
 	Report func(AgentRun) string

@@ -370,8 +370,8 @@ type Todo interface {
 type Rights interface {
 	// Narrow denies, until the turn ends, calls that none of the rules covers, and those
 	// that not names (see event.Narrowed). by names the skill or command that has the
-	// rules, file is the file with them.
-	Narrow(ctx context.Context, by string, rules, not []string, file string) error
+	// rules, file is the file with them, hooks is the file whose hooks hold until then.
+	Narrow(ctx context.Context, by string, rules, not []string, file, hooks string) error
 }
 
 // Notes keeps notes across sessions.

@@ -21,6 +21,7 @@ type Inheritance struct {
 	Tools  tool.Set
 	Shell  tool.Shell // nil: none
 	Agents int        // how deep agents may be nested below the session
+	Hooks  []string   // the files whose hooks hold in the running turn
 	Left   int        // how many agents may still be started, 0 for any number
 }
 
@@ -41,6 +42,9 @@ type Child struct {
 	Shell         tool.Shell
 	Agents        int
 	Limits        budget.Limits
+	// Hooks are the files whose hooks hold for it, and Under those whose hooks hold in the
+	// turn that it works for.
+	Hooks, Under []string
 
 	Notes []string // which settings of the agent could not be applied
 }
@@ -51,6 +55,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	out := Child{
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
 		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left, Steps: a.Steps},
+		Hooks: a.Hooks, Under: has.Hooks,
 	}
 	if has.Shell != nil {
 		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}

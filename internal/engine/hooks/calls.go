@@ -49,7 +49,7 @@ func ofCheck(p *turn.Pending) bool {
 	return check
 }
 
-func (h *Hooks) has(e hook.Event) bool { return len(hook.Select(h.rules, e)) > 0 }
+func (h *Hooks) has(e hook.Event) bool { return len(h.of(e)) > 0 }
 
 func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 	told := hook.Args(g.c.Dir, p.Tool, p.Footprint, p.Args)
@@ -147,7 +147,7 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 	if r.Outcome != event.OK {
 		at = hook.PostToolUseFailure
 	}
-	if !r.Started || ofCheck(r.Pending) || ctx.Err() != nil || len(hook.Select(h.rules, at, hook.Names(r.Tool)...)) == 0 {
+	if !r.Started || ofCheck(r.Pending) || ctx.Err() != nil || len(h.of(at, hook.Names(r.Tool)...)) == 0 {
 		return nil
 	}
 	text := r.Result.Text

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,9 @@ type Config struct {
 	Log    event.Appender
 	// Side asks the model; it is called when a hook needs it.
 	Side func() *side.Requests
+	// Files returns the files of agents, skills and commands whose hooks hold, with
+	// those of others: of the turn that an agent works for. nil: none.
+	Files func() (own, others []string)
 	// Kind is the kind of the agent, "" if Child is not set.
 	Kind string
 	// Around records the changes that run makes to the workspace as those of a call.
@@ -75,6 +79,53 @@ func New(c Config) *Hooks {
 	return h
 }
 
+// Fold is which files' hooks hold until the turn ends.
+type Fold struct{ Files []string }
+
+// Apply implements event.Fold.
+func (f *Fold) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Narrowed:
+		if b.Hooks != "" && !slices.Contains(f.Files, b.Hooks) {
+			f.Files = append(slices.Clip(f.Files), b.Hooks)
+		}
+	case event.Ended:
+		f.Files = nil
+	}
+}
+
+// Kept returns an error if a runner has no hook of a file, "" for none: what is used with
+// it would be without its guards.
+func Kept(r Runner, file string) error {
+	if file == "" || r != nil && slices.ContainsFunc(r.Rules(), func(r hook.Rule) bool { return r.Scope == file }) {
+		return nil
+	}
+	return &fault.Error{Category: fault.Configuration, Message: "the hooks in " + file + " are not in force", Hint: "start pawl anew; pawl hooks list shows the hooks"}
+}
+
+// of returns the hooks of an event that hold now.
+func (h *Hooks) of(e hook.Event, names ...string) []hook.Rule {
+	var own, others []string
+	if h.c.Files != nil {
+		own, others = h.c.Files()
+	}
+	var rules, stops []hook.Rule
+	for _, r := range h.rules {
+		in := slices.Contains(own, r.Scope)
+		if in && r.Event == hook.Stop {
+			stops = append(stops, r)
+		}
+		if in || r.Scope == "" || slices.Contains(others, r.Scope) {
+			rules = append(rules, r)
+		}
+	}
+	out := hook.Select(rules, e, names...)
+	if e == hook.SubagentStop { // an agent's own end
+		out = append(out, hook.Select(stops, hook.Stop)...)
+	}
+	return out
+}
+
 // Rules lists the hooks.
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 
@@ -89,7 +140,7 @@ type answer struct {
 // fire runs the hooks of an event and records their answers. names are compared
 // with the matchers.
 func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]answer, error) {
-	all := hook.Select(h.rules, in.Event, names...)
+	all := h.of(in.Event, names...)
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -106,7 +157,7 @@ func (h *Hooks) fire(ctx context.Context, in hook.Input, names ...string) ([]ans
 			rules = append(rules, r)
 		}
 	}
-	out := h.ask(ctx, rules, input)
+	out := h.ask(ctx, in.Event, rules, input)
 	var ds []event.Draft
 	for _, a := range out {
 		ds = append(ds, recorded(ctx, in, a)...)

@@ -16,7 +16,7 @@ import (
 // This file gets the answers of hooks: of programs, and of the model.
 
 // ask returns the answers of hooks, in their order. All run in parallel.
-func (h *Hooks) ask(ctx context.Context, rules []hook.Rule, input []byte) []answer {
+func (h *Hooks) ask(ctx context.Context, e hook.Event, rules []hook.Rule, input []byte) []answer {
 	out := make([]answer, len(rules))
 	var wg sync.WaitGroup
 	var programs []hook.Rule
@@ -30,7 +30,7 @@ func (h *Hooks) ask(ctx context.Context, rules []hook.Rule, input []byte) []answ
 	}
 	if len(programs) > 0 {
 		for i, ran := range h.c.Runner.Run(ctx, programs, input) {
-			out[at[i]] = answer{Answer: hook.Read(programs[i].Event, ran), rule: programs[i], exit: ran.Exit, took: ran.Took}
+			out[at[i]] = answer{Answer: hook.Read(e, ran), rule: programs[i], exit: ran.Exit, took: ran.Took}
 		}
 	}
 	wg.Wait()
@@ -84,7 +84,7 @@ func recorded(ctx context.Context, in hook.Input, a answer) []event.Draft {
 // the next prompt.
 func (h *Hooks) later(r hook.Rule, in hook.Input, input []byte) {
 	h.background.Go(func() {
-		a := h.ask(h.leave, []hook.Rule{r}, input)[0]
+		a := h.ask(h.leave, in.Event, []hook.Rule{r}, input)[0]
 		if (a.Verdict != permission.Allow || a.End) && a.Context == "" {
 			a.Context = a.Reason
 		}

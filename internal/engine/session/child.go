@@ -3,11 +3,14 @@ package session
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/children"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
@@ -51,9 +54,14 @@ func (s *parent) interrupted() bool {
 }
 
 func (s *parent) Inherit() children.Inheritance {
-	l := children.Inheritance{Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
+	l := children.Inheritance{Hooks: slices.Concat(s.cfg.hooksOf, s.cfg.hooksUnder, s.hooksOfTurn()), Tools: s.tools(), Shell: s.cfg.Shell, Agents: s.cfg.Agents, Left: s.spending.AgentsLeft()}
 	s.log.View(func() { l.Model, l.System = s.model, s.conv.Head().System })
 	return l
+}
+
+// hooksOfTurn returns the files whose hooks hold in the running turn.
+func (s *state) hooksOfTurn() []string {
+	return eventlog.Query(s.log, func() []string { return s.hooksFold.Files })
 }
 
 func (s *parent) OpenModel(ref, effort string) (llm.Model, error) {
@@ -68,6 +76,12 @@ func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, 
 	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
+	for _, file := range a.Hooks {
+		if err := hooks.Kept(c.Hooks, file); err != nil {
+			return nil, err
+		}
+	}
+	c.hooksOf, c.hooksUnder = a.Hooks, a.Under
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {
 		c.Rules = func(ctx context.Context, g Guidance) []string {
 			g.System = strings.TrimSuffix(g.System, about) // rules are looked for at its end

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
@@ -28,7 +30,8 @@ func compose(st *state) *Session {
 	var beside *side.Requests
 	hook := hooks.New(hooks.Config{
 		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Kind: cfg.child.kind(), Source: startOf(st.log.Began() > 0),
-		Mode: st.mode, Log: st.log, Around: recorder.Around, Side: func() *side.Requests { return beside },
+		Files: func() (own, others []string) { return slices.Concat(cfg.hooksOf, st.hooksOfTurn()), cfg.hooksUnder },
+		Mode:  st.mode, Log: st.log, Around: recorder.Around, Side: func() *side.Requests { return beside },
 	})
 	person := questions.New(questions.Config{
 		Person: cfg.Person, NewID: cfg.NewID, Log: st.log, Asked: hook.Asked, Parent: cfg.child.questions, Agent: cfg.child.kind(),

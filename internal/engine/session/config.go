@@ -91,6 +91,9 @@ type Config struct {
 	NewID  func() string
 
 	child parentLink // of an agent's session
+	// hooksOf are the files whose hooks hold for the whole session, and hooksUnder those whose
+	// hooks hold in the turn that it works for.
+	hooksOf, hooksUnder []string
 }
 
 // Models is which models are used, and how.

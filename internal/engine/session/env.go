@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -76,8 +77,11 @@ func (p planner) Set(ctx context.Context, items []tool.Item) error {
 
 type narrower struct{ s *state }
 
-func (n narrower) Narrow(ctx context.Context, by string, rules, not []string, file string) error {
-	return n.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, Not: not, File: file}})
+func (n narrower) Narrow(ctx context.Context, by string, rules, not []string, file, of string) error {
+	if err := hooks.Kept(n.s.cfg.Hooks, of); err != nil {
+		return err
+	}
+	return n.s.log.Append(context.WithoutCancel(ctx), event.Draft{Body: event.Narrowed{By: by, Rules: rules, Not: not, File: file, Hooks: of}})
 }
 
 type notes struct{ s *state }

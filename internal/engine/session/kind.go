@@ -15,6 +15,7 @@ import (
 // lists the kind's names that match no tool. The caller has already chosen the
 // model, the mode and the budget.
 func (c Config) As(a tool.Agent) (as Config, missing []string) {
+	c.hooksOf = a.Hooks
 	c.Tools, missing = children.ToolsOf(c.Tools, a, c.Agents > 0)
 	if of := c.FolderTools; of != nil {
 		c.FolderTools = func() tool.Set {

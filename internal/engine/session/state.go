@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/routing"
 	"github.com/pawl-agent/pawl/internal/engine/side"
@@ -67,6 +68,7 @@ type folds struct {
 	diagnoses  diagnosed.Fold
 	sideFold   side.Fold
 	changeFold changes.Fold
+	hooksFold  hooks.Fold
 }
 
 // openState opens the log of a session with its folds.
@@ -89,7 +91,7 @@ func newFolds(cfg Config) *folds {
 func (f *folds) list(more event.Fold) []event.Fold {
 	fs := []event.Fold{
 		&f.operation, &f.turnState, &f.changeFold, &f.guidance, &f.memory, &f.routing, &f.outside, &f.diagnoses, &f.sideFold, &f.planning, &f.media,
-		&f.conv, &f.seen, f.perm, &f.evidence, f.progress, &f.hints, &f.agent, &f.activity, &f.meter, &f.answered, &f.childFold,
+		&f.conv, &f.seen, f.perm, &f.evidence, f.progress, &f.hints, &f.agent, &f.activity, &f.meter, &f.answered, &f.childFold, &f.hooksFold,
 		&machinesFold{&f.machines, &f.conv, f.progress}, milestones{&f.machines.pace, f.progress, &f.evidence},
 	}
 	if more != nil {

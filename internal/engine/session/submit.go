@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -58,6 +59,11 @@ func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operatio
 	}
 	if err = Refuse(info, p.Images); err != nil {
 		return nil, err
+	}
+	if p.Narrowed != nil {
+		if err = hooks.Kept(s.cfg.Hooks, p.Narrowed.Hooks); err != nil {
+			return nil, err
+		}
 	}
 	p = s.attach(ctx, p)
 	if p.Source == event.Person || p.Source == event.Parent {

@@ -20,7 +20,7 @@ import (
 func (e *Environment) kinds(dir string, p settings.Paths, plugins []Plugin, mask func(string) string) ([]agents.Kind, []string) {
 	var folders []agents.Folder
 	for _, at := range guidance.Agents {
-		folders = append(folders, agents.Folder{Path: filepath.Join(dir, filepath.FromSlash(at))})
+		folders = append(folders, agents.Folder{Path: filepath.Join(dir, filepath.FromSlash(at)), In: at})
 	}
 	folders = append(folders, agents.Folder{Path: filepath.Join(p.Config, "agents")})
 	if home := e.Env("HOME"); home != "" {
@@ -50,8 +50,8 @@ func giveSkills(k *agents.Kind, known []skills.Skill) (warnings []string) {
 			why = "there is no such skill"
 		case known[i].NoModel:
 			why = "only a person may use it"
-		case known[i].Tools.Limited:
-			why = "it limits the tools, so the agent calls it itself"
+		case known[i].Tools.Narrowed("", "") != nil:
+			why = "it limits the turn, so the agent calls it itself"
 		case known[i].Fork:
 			why = "it runs in an agent of its own"
 		default:

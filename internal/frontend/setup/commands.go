@@ -19,7 +19,7 @@ import (
 func (e *Environment) textFolders(dir string, p settings.Paths, what string, plugins []Plugin) []skills.Folder {
 	var out []skills.Folder
 	for _, at := range guidance.Texts {
-		out = append(out, skills.Folder{Root: dir, Path: path.Join(at, what)})
+		out = append(out, skills.Folder{Root: dir, Path: path.Join(at, what), Here: true})
 	}
 	out = append(out, skills.Folder{Root: p.Config, Path: what})
 	for _, p := range plugins {
@@ -74,9 +74,7 @@ func (e *Environment) commandsIn(dir string, p settings.Paths, plugins []Plugin,
 			_, lines := c.Prompt(args)
 			return lines
 		}
-		if c.Tools.Limited {
-			custom.Narrowed = c.Tools.Narrowed("the command /"+c.Name, c.File)
-		}
+		custom.Narrowed = c.Tools.Narrowed("the command /"+c.Name, c.File)
 		out = append(out, custom)
 	}
 	return out, read, warnings

@@ -65,6 +65,11 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 	}
 	theirs, were := c.trust.trustedHooks(c.trust.hooks, c.trust.hookParts)
 	mine := c.trust.trustedOwn()
+	for _, r := range c.trust.hooks {
+		if _, trusted := were[r.From+r.Name]; !trusted && r.Scope != "" {
+			theirs = append(theirs, r) // what is used with it must not go on without it: it fails
+		}
+	}
 	for _, r := range c.trust.ownHooks {
 		if _, trusted := mine[r.From+r.Name]; !trusted {
 			o.warn(fmt.Sprintf("the hook %s (%s) is not run: %s", r.Name, r.From, waits))
@@ -75,8 +80,7 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 	}
 	home := e.Env("HOME")
 	own := func(r hook.Rule) bool {
-		_, project := were[r.From+r.Name]
-		return !project && r.Root == ""
+		return r.Root == "" && !slices.Contains(c.trust.hooks, r)
 	}
 	return hookrun.New(rules, hookrun.Options{
 		Dir: c.dir, Start: starter, Elsewhere: neutral(c.paths.State, c.dir), Apart: apartFrom(c.dir, home), Own: own,
@@ -102,7 +106,10 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 					return waits
 				}
 			}
-			if !judged {
+			switch {
+			case !judged && r.Scope != "":
+				return "the folder is not trusted; to trust it: pawl trust"
+			case !judged:
 				return ""
 			}
 			now, err := folder.HookPart(c.dir, r)

@@ -55,7 +55,7 @@ func toolSet(o offer) tool.Set {
 		var forked skills.Forked
 		if len(o.kinds) > 0 {
 			forked = func(ctx context.Context, env tool.Env, s skills.Skill, text string) (tool.Result, error) {
-				return subagent.Run(ctx, env, o.kinds, subagent.Arguments{Description: "the skill " + s.Name, Prompt: text, Agent: s.Agent}, o.mask, s.Model, s.Effort)
+				return subagent.Run(ctx, env, o.kinds, subagent.Arguments{Description: "the skill " + s.Name, Prompt: text, Agent: s.Agent}, o.mask, s.Model, s.Effort, s.Tools.Hooks)
 			}
 		}
 		set = append(set, skills.Tool(known, o.mask, forked))

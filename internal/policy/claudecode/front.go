@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/unknown"
 )
 
@@ -55,7 +58,7 @@ var fronts = func() map[Front]map[string]front {
 		"alwaysapply":              {use: Unused, note: "write it into AGENTS.md"},
 		"shell":                    {use: Unused, note: "pawl has one shell"},
 		"once":                     {use: Unused, note: noSuch},
-		"hooks":                    {use: Unused, note: "write them into .claude/settings.json, which holds for every turn", guard: true, stops: true},
+		"hooks":                    {use: Used, guard: true},
 		"disallowed-tools":         {use: Used, guard: true},
 		"disallowedtools":          {use: Used, guard: true},
 		"tools":                    {use: Unused, note: narrowTools, guard: true, stops: true},
@@ -90,7 +93,7 @@ var fronts = func() map[Front]map[string]front {
 			"initialprompt":                       {use: Unused, note: "an agent gets its prompt from who starts it"},
 			"isolation":                           {use: Unused, note: "an agent works in the folder of its session: remove it, and start pawl with --worktree for a copy", guard: true, stops: true},
 			"allowed-tools":                       {use: Unused, note: "use tools", guard: true, stops: true},
-			"hooks":                               {use: Unused, note: "write them into .claude/settings.json, which holds for every agent", guard: true, stops: true},
+			"hooks":                               {use: Used, guard: true},
 		},
 		Style: {
 			"keep-coding-instructions": {use: Differently, note: styleAdded},
@@ -126,7 +129,24 @@ func (f Front) Read(fields frontmatter.Fields) (out []Finding, err error) {
 	for _, name := range others {
 		out = append(out, Finding{Key: name, Use: Unknown, Note: "pawl has no such key"})
 	}
+	if _, err := Hooks("", fields); err != nil {
+		return nil, fmt.Errorf("pawl cannot keep it: %w", err)
+	}
 	return out, known.Error("the front matter of "+f.article(), guards)
+}
+
+// Hooks returns the hooks of an agent, a skill or a command, which hold while it is used.
+// file is its path in the folder. A guard that pawl would never run is an error.
+func Hooks(file string, fields frontmatter.Fields) ([]hook.Rule, error) {
+	raw, err := json.Marshal(fields["hooks"])
+	if err != nil {
+		return nil, fmt.Errorf("hooks: %w", err)
+	}
+	rules, err := hook.Rules(file, raw)
+	for i := range rules {
+		rules[i].Free, rules[i].Scope = false, file // only a person's own hook leaves the sandbox
+	}
+	return rules, errors.Join(err, hook.Dropped(rules))
 }
 
 // beside returns what a key means next to the others of the file.

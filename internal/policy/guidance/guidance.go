@@ -33,6 +33,15 @@ var (
 	Hooks = []string{".claude/settings.json", ".claude/settings.local.json", Settings}
 )
 
+// Fronts returns the folders of agents, skills and commands.
+func Fronts() []string {
+	out := slices.Clone(Agents)
+	for _, t := range Texts {
+		out = append(out, t+"/skills", t+"/commands")
+	}
+	return out
+}
+
 // Names returns the first part of each path, once.
 func Names() []string {
 	var out []string

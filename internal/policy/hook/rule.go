@@ -33,6 +33,9 @@ type Rule struct {
 	Closed bool
 	// Root is the folder of the plugin that brings it, "" for none.
 	Root string
+	// Scope is the agent's, skill's or command's file that it is in: it holds while that is
+	// used. "": it holds always.
+	Scope string
 	// Name distinguishes it from the others of its file: its event and its
 	// position there.
 	Name string

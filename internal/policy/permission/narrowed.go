@@ -46,13 +46,13 @@ func (p *Policy) limit(n event.Narrowed) {
 	for _, text := range n.Not {
 		r, err := ParseRule(Denies, Project, text)
 		if err != nil {
-			n.Rules, n.Not = nil, nil
+			n.Rules, n.Not, n.Hooks = nil, nil, ""
 			break
 		}
 		r.turn, r.Origin = true, "disallowed-tools of "+n.By
 		p.rules = append(p.rules, r)
 	}
-	if len(n.Rules) > 0 || len(n.Not) == 0 {
+	if len(n.Rules) > 0 || len(n.Not) == 0 && n.Hooks == "" {
 		p.limits = p.limits.with(n)
 	}
 }

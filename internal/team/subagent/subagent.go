@@ -50,7 +50,7 @@ func Tool(kinds []agents.Kind, mask func(string) string) tool.Tool {
 	t := tool.New(Name, doc(kinds),
 		func(tool.Env, Arguments) (tool.Footprint, error) { return tool.Footprint{RunsChild: true}, nil },
 		func(ctx context.Context, env tool.Env, in Arguments) (tool.Result, error) {
-			return Run(ctx, env, kinds, in, mask, "", "")
+			return Run(ctx, env, kinds, in, mask, "", "", "")
 		},
 	)
 	t.Facts = tool.Facts{
@@ -87,8 +87,8 @@ func doc(kinds []agents.Kind) string {
 }
 
 // Run starts an agent of one of the kinds. model and effort, if set, are used in place of
-// the kind's.
-func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, mask func(string) string, model, effort string) (tool.Result, error) {
+// the kind's. The hooks of a file hold for it beside the kind's, if hooks is one.
+func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, mask func(string) string, model, effort, hooks string) (tool.Result, error) {
 	if env.Agents == nil {
 		return tool.Errorf("This session starts no agents. Do the work yourself."), nil
 	}
@@ -103,6 +103,7 @@ func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, m
 	a := tool.Agent{
 		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k, mask),
 		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), Effort: cmp.Or(effort, k.Effort), USD: k.USD, Steps: k.Steps,
+		Hooks: k.HookFiles(hooks),
 	}
 	if in.Background = in.Background || k.Background; in.Background {
 		a.Report = func(r tool.AgentRun) string {
