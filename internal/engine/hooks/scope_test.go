@@ -45,6 +45,7 @@ func TestHooksOfFiles(t *testing.T) {
 		for range c.want {
 			s.end <- hook.Ran{Out: []byte(`{"hookSpecificOutput": {"hookEventName": "` + map[bool]string{true: "SubagentStop", false: "Stop"}[c.child] + `"}}`)}
 		}
+		close(s.end) // one too many is told, and not waited for
 		h := hooks.New(hooks.Config{
 			Runner: each{s}, Dir: t.TempDir(), Child: c.child, Mode: func() permission.Mode { return permission.Ask4All }, Log: recorded,
 			Files:  func() (own, others []string) { return []string{"own.md"}, []string{"turn.md"} },
