@@ -97,7 +97,7 @@ type Narrowed struct {
 	Not   []string `json:"not,omitempty"`
 	// Hooks is the file whose hooks hold until then, relative to the folder.
 	Hooks string `json:"hooks,omitempty"`
-	File  string   `json:"file,omitempty"` // where it is written
+	File  string `json:"file,omitempty"` // where it is written
 }
 
 // Left describes the tools that are left.
