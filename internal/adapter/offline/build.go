@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
@@ -93,7 +94,7 @@ func (b *builder) fix() (buildState, error) {
 		return buildClean, err
 	}
 	if errs := b.last.errs; len(errs) > 0 {
-		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", count(len(errs), "error"), errs[0].Where(), errs[0].Msg))
+		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", plural.Of(len(errs), "error"), errs[0].Where(), errs[0].Msg))
 	}
 	given := map[string]bool{} // errors that no fix helped, as file and message
 	for b.builds < maxBuilds && b.last.stage < 2 {
@@ -202,7 +203,7 @@ func (b *builder) report() string {
 	left := "error"
 	if len(b.last.errs) > 0 {
 		e := b.last.errs[0]
-		left = count(len(b.last.errs), "error") + " left, such as " + e.Where() + ": " + e.Msg
+		left = plural.Of(len(b.last.errs), "error") + " left, such as " + e.Where() + ": " + e.Msg
 	} else if l := lastLine(b.last.out); l != "" {
 		left = l
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
 // planFix makes a project build and its tests pass: first it repairs compiler
@@ -81,7 +82,7 @@ func fixModule(h *hands, t target) (whole bool) {
 	case exit != 0:
 		fixTests(h, t, r)
 	case state == buildFixed:
-		h.Say("`" + command + "` passes too: exit code 0, " + count(len(r.Passed), "package") + ".")
+		h.Say("`" + command + "` passes too: exit code 0, " + plural.Of(len(r.Passed), "package") + ".")
 	default:
 		return true
 	}
@@ -91,7 +92,7 @@ func fixModule(h *hands, t target) (whole bool) {
 // fixTests runs generate and validate, and reports the result.
 func fixTests(h *hands, t target, r repair.TestRun) {
 	if n := len(r.Failures); n > 0 {
-		h.Say("It builds, and " + count(n, "test") + plural(n, " fails", " fail") + ": " + names(r.Failures) + ". I look for the cause.")
+		h.Say("It builds, and " + plural.Of(n, "test") + verb(n, " fails", " fail") + ": " + names(r.Failures) + ". I look for the cause.")
 	}
 	rep, err := repair.Tests(h, repair.Options{Dir: t.dir, Packages: strings.Fields(t.only)})
 	if err != nil {
@@ -140,9 +141,9 @@ func tellRepair(rep repair.Report) string {
 	fmt.Fprintf(&b, "```\n\nNow %s: `%s` ended with exit code %d. ", testWords(rep.Tests), rep.Command, rep.Exit)
 	others := slices.DeleteFunc(slices.Clone(rep.Plausible), func(p repair.Edit) bool { return p == e })
 	if len(others) == 0 {
-		fmt.Fprintf(&b, "Of %s tried it is the only one that passes.", count(rep.Tried, "candidate"))
+		fmt.Fprintf(&b, "Of %s tried it is the only one that passes.", plural.Of(rep.Tried, "candidate"))
 	} else {
-		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.\n\n```", count(rep.Tried, "candidate"), count(len(others), "other"), plural(len(others), "es", ""))
+		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.\n\n```", plural.Of(rep.Tried, "candidate"), plural.Of(len(others), "other"), verb(len(others), "es", ""))
 		for i, p := range others {
 			if i == 3 {
 				fmt.Fprintf(&b, "\n  and %d more", len(others)-i)
@@ -211,7 +212,7 @@ func sharedLead(outs []string) int {
 func tellNoRepair(rep repair.Report, r repair.TestRun) string {
 	s := fmt.Sprintf("I could not repair this (%s): %s", rep.Outcome, sentence(rep.Why))
 	if rep.Tried > 0 {
-		s += fmt.Sprintf(" I tried %s and changed nothing in the end.", count(rep.Tried, "candidate"))
+		s += fmt.Sprintf(" I tried %s and changed nothing in the end.", plural.Of(rep.Tried, "candidate"))
 	}
 	if len(r.Failures) > 0 {
 		s += " What fails: " + sentence(words(r.Failures[0]))
@@ -229,7 +230,7 @@ func testWords(full []string) string {
 	if n := len(tests) - 3; n > 1 {
 		s = strings.Join(tests[:3], ", ") + " and " + itoa(n) + " more"
 	}
-	return s + plural(len(tests), " passes", " pass") + ", and so does all the rest"
+	return s + verb(len(tests), " passes", " pass") + ", and so does all the rest"
 }
 
 func sentence(s string) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
 // planRun runs a command and explains its outcome.
@@ -43,7 +44,7 @@ func explain(command, out string, exit int) string {
 	}
 	switch r := repair.ReadTests(out); {
 	case r.Tests && exit == 0:
-		say("`%s` passed: %s, exit code 0.", command, count(len(r.Passed), "package"))
+		say("`%s` passed: %s, exit code 0.", command, plural.Of(len(r.Passed), "package"))
 	case r.Tests:
 		say("`%s` failed with exit code %d.", command, exit)
 		for _, p := range r.Unbuilt {
@@ -62,7 +63,7 @@ func explain(command, out string, exit int) string {
 			say("\n%s", words(f))
 		}
 		if len(r.Passed) > 0 {
-			say("\n%s passed.", upper(count(len(r.Passed), "package")))
+			say("\n%s passed.", upper(plural.Of(len(r.Passed), "package")))
 		}
 	case exit == 0:
 		say("`%s` succeeded, exit code 0.", command)
@@ -103,9 +104,7 @@ func words(f repair.Failure) string {
 	return s + " failed."
 }
 
-func count(n int, what string) string { return itoa(n) + " " + what + plural(n, "", "s") }
-
-func plural(n int, one, more string) string {
+func verb(n int, one, more string) string {
 	if n == 1 {
 		return one
 	}

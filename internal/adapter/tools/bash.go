@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -240,7 +241,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 	if !ran.TimedOut {
 		r.Note += ", " + took.Text(ran.Duration)
 		if n := lineCount(ran); n > 0 {
-			r.Note += ", " + plural(n, "line")
+			r.Note += ", " + plural.Of(n, "line")
 		}
 	}
 	return r

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
 // inPlace returns the lines that a diff of the call changes, where the call put them: where
@@ -83,7 +85,7 @@ func atLines(rs []region) string {
 		text = " at lines " + strings.Join(named, ", ")
 	}
 	if more := len(rs) - len(named); more > 0 {
-		text += fmt.Sprintf(" and %s more", plural(more, "place"))
+		text += fmt.Sprintf(" and %s more", plural.Of(more, "place"))
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -61,5 +62,5 @@ func cleanedUp(c tool.Cleaned) tool.Result {
 		}
 		fmt.Fprintf(&b, "%s: cleaned up before, or left out already", oneLine(strings.Join(c.Gone, ", ")))
 	}
-	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%s, %d tokens", plural(len(c.Marked), "result"), c.Tokens)}
+	return tool.Result{Text: b.String(), Note: fmt.Sprintf("%s, %d tokens", plural.Of(len(c.Marked), "result"), c.Tokens)}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -109,7 +110,7 @@ func replaceLines(s *staged, from, to int, text string) (replaced, error) {
 	src := newSource(s.body)
 	lines, news := plainLines(src.plain), plainLines(folded(text))
 	if from > len(lines)+1 || to > len(lines) || from > len(lines) && to >= from {
-		return replaced{}, failf("%s has %s: lines %d-%d are not there", s.file.Path, plural(len(lines), "line"), from, to)
+		return replaced{}, failf("%s has %s: lines %d-%d are not there", s.file.Path, plural.Of(len(lines), "line"), from, to)
 	}
 	// If the new lines are there already, the call was made before, and the lines after
 	// them are not those that were meant. If there are fewer new lines than named ones,

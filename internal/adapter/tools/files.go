@@ -164,14 +164,6 @@ func countLines(data []byte) int {
 	return n
 }
 
-// plural returns "1 line", "2 lines".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // numbered writes lines as "number, tab, text", from the number first on, while they fit
 // in room bytes. It returns how many it wrote, and the spans of complete lines: a cut
 // line does not count as seen.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -51,7 +52,7 @@ func GitDiff() tool.Tool {
 			}
 			return tool.Result{
 				Text: text, Gap: ran.Gap,
-				Note: plural(strings.Count("\n"+text, "\ndiff --git "), "file"),
+				Note: plural.Of(strings.Count("\n"+text, "\ndiff --git "), "file"),
 			}, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Read, Repeatable: true}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -42,7 +43,7 @@ func GitLog() tool.Tool {
 			if text == "" {
 				return tool.Result{Text: "no commits touch " + in.Path, Note: "no commits"}, nil
 			}
-			return tool.Result{Text: text, Gap: ran.Gap, Note: plural(strings.Count(text, "\n")+1, "commit")}, nil
+			return tool.Result{Text: text, Gap: ran.Gap, Note: plural.Of(strings.Count(text, "\n")+1, "commit")}, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Read, Repeatable: true}
 	t.ReadOnly = true

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -28,7 +29,7 @@ func GitStatus() tool.Tool {
 			if n == 0 {
 				return tool.Result{Text: text + "\nnothing to commit, working tree clean", Note: "clean"}, nil
 			}
-			return tool.Result{Text: text, Gap: ran.Gap, Note: plural(n, "change")}, nil
+			return tool.Result{Text: text, Gap: ran.Gap, Note: plural.Of(n, "change")}, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Read, Repeatable: true}
 	t.ReadOnly = true

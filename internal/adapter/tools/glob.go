@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -54,7 +55,7 @@ func Glob() tool.Tool {
 			if more {
 				fmt.Fprintf(&b, "[only the %d newest are shown: use a narrower pattern or a path]\n", len(paths))
 			}
-			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: plural(len(paths), "file")}, nil
+			return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: plural.Of(len(paths), "file")}, nil
 		})
 	t.Facts = tool.Facts{Kind: tool.Search, Aliases: []string{"filesearch", "find", "findfiles"}, Family: tool.ReadFamily, Repeatable: true, Listing: true, Hooks: []string{"Glob"}}
 	t.ReadOnly = true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -50,7 +51,7 @@ func overlayFootprint(env tool.Env, in overlayArgs) (tool.Footprint, error) {
 		return tool.Footprint{}, err
 	}
 	f, err := bashFootprint(env, bashArgs{Command: in.Command, Timeout: in.Timeout})
-	f.Notice = fmt.Sprintf("with %s, kept outside of the workspace and removed again", plural(len(in.With), "instrumented file"))
+	f.Notice = fmt.Sprintf("with %s, kept outside of the workspace and removed again", plural.Of(len(in.With), "instrumented file"))
 	return f, err
 }
 
@@ -87,7 +88,7 @@ func runOverlay(ctx context.Context, env tool.Env, in overlayArgs) (_ tool.Resul
 		return failed(err)
 	}
 	r := withRefused(env, ranResult(ran, c.Command, "interrupted"), ran, nil)
-	r.Note += fmt.Sprintf(" (%s, removed again)", plural(len(in.With), "instrumented file"))
+	r.Note += fmt.Sprintf(" (%s, removed again)", plural.Of(len(in.With), "instrumented file"))
 	return r, err
 }
 

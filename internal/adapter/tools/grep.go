@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -56,7 +57,7 @@ func Grep() tool.Tool {
 
 func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) tool.Result {
 	if m.Hits == 0 {
-		text := fmt.Sprintf("no matches in %s", plural(m.Searched, "file"))
+		text := fmt.Sprintf("no matches in %s", plural.Of(m.Searched, "file"))
 		if m.Skipped > 0 {
 			text += fmt.Sprintf(" (%d binary or too large)", m.Skipped)
 		}
@@ -67,11 +68,11 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 	}
 	var b strings.Builder
 	shown := showMatches(&b, in, m, limitOf(env)-500)
-	note := plural(m.Hits, "match")
+	note := plural.Of(m.Hits, "match")
 	if m.Hits > 1 {
 		note = fmt.Sprintf("%d matches", m.Hits)
 	}
-	note += " in " + plural(m.Files, "file")
+	note += " in " + plural.Of(m.Files, "file")
 	if n := m.Skipped - len(m.Binary); n > 0 {
 		note += fmt.Sprintf(", %d binary or too large", n)
 	}
@@ -98,7 +99,7 @@ func withheld(paths []string, before string) string {
 	if slices.ContainsFunc(paths, func(p string) bool { return !secrets.LooksSecret(p) }) {
 		why = "since they look like secrets or a permission rule is about them"
 	}
-	return fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural(len(paths), "file"), why, fewOf(paths))
+	return fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural.Of(len(paths), "file"), why, fewOf(paths))
 }
 
 // inBinary returns a note with the files that have a match but no lines that can be shown.
@@ -106,7 +107,7 @@ func inBinary(paths []string, before string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s[found in %s, whose lines are not shown: %s]\n", before, plural(len(paths), "binary file"), fewOf(paths))
+	return fmt.Sprintf("%s[found in %s, whose lines are not shown: %s]\n", before, plural.Of(len(paths), "binary file"), fewOf(paths))
 }
 
 // fewOf names the first of some paths.

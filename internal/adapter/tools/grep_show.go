@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -41,7 +42,7 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 		if writeMatches(&fit, how, near); fit.Len() <= min(contextBytes, room) {
 			b.WriteString(fit.String())
 			if before < in.Context {
-				fmt.Fprintf(b, "[of each match %s before it, %d behind: more would not fit]\n", plural(before, "line"), after)
+				fmt.Fprintf(b, "[of each match %s before it, %d behind: more would not fit]\n", plural.Of(before, "line"), after)
 			}
 			return near
 		}
@@ -57,9 +58,9 @@ func showMatches(b *strings.Builder, in grepArgs, m tool.Matches, room int) []to
 		var shown strings.Builder
 		writeMatches(&shown, grepArgs{FilesOnly: in.FilesOnly}, few)
 		if shown.Len() <= min(wideBytes, room/2) || len(few) == 1 {
-			what, more := fmt.Sprintf("%d matches in %s", m.Hits, plural(m.Files, "file")), ""
+			what, more := fmt.Sprintf("%d matches in %s", m.Hits, plural.Of(m.Files, "file")), ""
 			if in.FilesOnly {
-				what = plural(m.Files, "file") + " with a match"
+				what = plural.Of(m.Files, "file") + " with a match"
 			}
 			if m.More {
 				more = "more than "
@@ -177,7 +178,7 @@ func folders(hits []tool.Match) string {
 		fmt.Fprintf(&b, "%6d %s/\n", counts[n], oneLine(n))
 	}
 	if more := len(names) - wideFolders; more > 0 {
-		fmt.Fprintf(&b, "       and %s more\n", plural(more, "folder"))
+		fmt.Fprintf(&b, "       and %s more\n", plural.Of(more, "folder"))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -121,7 +122,7 @@ func TestContextThatFits(t *testing.T) {
 				before, after = max(before, 150-l.Line), max(after, l.Line-150)
 			}
 		}
-		note := fmt.Sprintf("[of each match %s before it, %d behind: more would not fit]\n", plural(c.before, "line"), c.after)
+		note := fmt.Sprintf("[of each match %s before it, %d behind: more would not fit]\n", plural.Of(c.before, "line"), c.after)
 		if before != c.before || after != min(c.after, 99) || strings.HasSuffix(b.String(), note) != (c.before < c.context) || !slices.ContainsFunc(shown, func(l tool.Match) bool { return l.Path == "f1" && l.Line == 350 }) {
 			t.Errorf("%d in %d: %d and %d lines, %d bytes, %q", c.context, c.room, before, after, b.Len(), b.String()[max(0, b.Len()-80):])
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -163,7 +164,7 @@ func spots(ctx context.Context, env tool.Env, found []tool.SymbolPosition, what 
 	if shown < len(found) {
 		fmt.Fprintf(&b, "[%d more not shown]\n", len(found)-shown)
 	}
-	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("%s in %s", plural(len(found), what), plural(len(files), "file"))}
+	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("%s in %s", plural.Of(len(found), what), plural.Of(len(files), "file"))}
 	if len(found) > 0 && found[0].Name == "" { // complete lines
 		r.Seen = mergeSeen(q.seen)
 	}
@@ -252,7 +253,7 @@ func writeCode(ctx context.Context, env tool.Env, ws []tool.Write, what string) 
 		added, removed = added+c.Added, removed+c.Removed
 		diffs.WriteString(c.Diff)
 	}
-	fmt.Fprintf(&b, "%s: %s changed\n", what, plural(len(cs), "file"))
+	fmt.Fprintf(&b, "%s: %s changed\n", what, plural.Of(len(cs), "file"))
 	for i, c := range cs {
 		entry := c.Diff
 		if entry == "" || b.Len()+len(entry) > limitOf(env)-200 {
@@ -264,5 +265,5 @@ func writeCode(ctx context.Context, env tool.Env, ws []tool.Write, what string) 
 		}
 		b.WriteString(entry)
 	}
-	return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("+%d -%d in %s", added, removed, plural(len(cs), "file")), Diff: diffs.String()}, nil
+	return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: fmt.Sprintf("+%d -%d in %s", added, removed, plural.Of(len(cs), "file")), Diff: diffs.String()}, nil
 }

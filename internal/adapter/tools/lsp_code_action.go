@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -74,5 +75,5 @@ func listActions(as []tool.CodeAction) tool.Result {
 		}
 		b.WriteString("\n")
 	}
-	return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: plural(len(as), "action")}
+	return tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: plural.Of(len(as), "action")}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -109,7 +110,7 @@ func diagnostics(ctx context.Context, env tool.Env, c tool.Code, file string) (t
 		if shown < len(ds) {
 			fmt.Fprintf(&b, "[%d more not shown]\n", len(ds)-shown)
 		}
-		text, note = strings.TrimSuffix(b.String(), "\n"), fmt.Sprintf("%s, %s in all", plural(errs, "error"), plural(len(ds), "diagnostic"))
+		text, note = strings.TrimSuffix(b.String(), "\n"), fmt.Sprintf("%s, %s in all", plural.Of(errs, "error"), plural.Of(len(ds), "diagnostic"))
 	}
 	if err != nil {
 		text += "\n[" + err.Error() + "]"

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -114,9 +115,9 @@ func (r *reader) say(format string, args ...any) {
 }
 
 func (r *reader) result(files int) tool.Result {
-	note := plural(r.lines, "line")
+	note := plural.Of(r.lines, "line")
 	if files > 1 {
-		note = plural(files, "file") + ", " + note
+		note = plural.Of(files, "file") + ", " + note
 	}
 	if len(r.images) > 0 {
 		note += ", " + llm.CountMedia(r.images)
@@ -163,7 +164,7 @@ func (r *reader) file(ctx context.Context, in readFile) error {
 		return nil
 	}
 	if from > len(ls) {
-		return failf("%s has %s: nothing at line %d", f.Path, plural(len(ls), "line"), from)
+		return failf("%s has %s: nothing at line %d", f.Path, plural.Of(len(ls), "line"), from)
 	}
 	to := len(ls)
 	if in.To > 0 {
@@ -203,7 +204,7 @@ func (r *reader) part(ctx context.Context, in readFile, from int) error {
 		return failf("%s is a large binary file: it cannot be shown as lines", f.Path)
 	}
 	if first == 0 {
-		return failf("%s has %s: nothing at line %d", f.Path, plural(total, "line"), from)
+		return failf("%s has %s: nothing at line %d", f.Path, plural.Of(total, "line"), from)
 	}
 	ls := splitLines(string(f.Data))
 	want := total

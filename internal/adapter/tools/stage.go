@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
@@ -194,7 +195,7 @@ func (g *stage) apply(ctx context.Context, p, old, text string, all bool) error 
 	if m != nil && m.many && g.env.Correct {
 		if r2, m2 := replace(s.body, old, text, true, false); m2 == nil {
 			r, m = r2, nil
-			r.note = strings.TrimPrefix(r.note+"; replace_all was added, since the text matches "+plural(r.count, "place"), "; ")
+			r.note = strings.TrimPrefix(r.note+"; replace_all was added, since the text matches "+plural.Of(r.count, "place"), "; ")
 		}
 	}
 	if m != nil {

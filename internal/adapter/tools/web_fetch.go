@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -100,6 +101,6 @@ func pageResult(p tool.Page, limit int) tool.Result {
 	}
 	return tool.Result{
 		Text: strings.TrimRight(b.String(), "\n"), Error: p.Status >= 400,
-		Note: fmt.Sprintf("status %d, %s", p.Status, plural(len(lines), "line")),
+		Note: fmt.Sprintf("status %d, %s", p.Status, plural.Of(len(lines), "line")),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -87,5 +88,5 @@ func foundResult(f tool.SearchResult, limit int) tool.Result {
 	if f.Answer == "" && len(f.Hits) == 0 {
 		b.WriteString("nothing was found")
 	}
-	return tool.Result{Text: strings.TrimRight(b.String(), "\n"), Note: plural(len(f.Hits), "page")}
+	return tool.Result{Text: strings.TrimRight(b.String(), "\n"), Note: plural.Of(len(f.Hits), "page")}
 }

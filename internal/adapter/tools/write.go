@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -133,7 +134,7 @@ func (w *plannedWrite) run(ctx context.Context, env tool.Env) (tool.Result, erro
 	}
 	n := countLines(data)
 	count := counts(c.Added, c.Removed, []tool.Change{c})
-	text := fmt.Sprintf("%s %s, %s%s", did, c.Path, plural(n, "line"), count)
+	text := fmt.Sprintf("%s %s, %s%s", did, c.Path, plural.Of(n, "line"), count)
 	if n > 0 && !w.exists && !strings.HasSuffix(w.content, "\n") {
 		w.notes = append(w.notes, "there is no newline at its end")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
@@ -192,7 +193,7 @@ func inGit(files []event.GitFile) string {
 
 // Spending describes what a turn cost.
 func Spending(s budget.Spent) string {
-	replies := Plural(s.Replies, "model reply", "model replies")
+	replies := plural.Of(s.Replies, "model reply")
 	switch {
 	case s.Replies == 0 && s.Cost() != nil:
 		replies = "no model reply"
@@ -204,17 +205,9 @@ func Spending(s budget.Spent) string {
 		t += fmt.Sprintf(", %d tokens in (%d cached), %d out", s.Usage.Input+s.Usage.CacheRead+s.Usage.CacheWrite, s.Usage.CacheRead, s.Usage.Output)
 	}
 	if s.Calls > 0 {
-		t += ", " + Plural(s.Calls, "call", "calls")
+		t += ", " + plural.Of(s.Calls, "call")
 	}
 	return t
-}
-
-// Plural returns a number with its noun: "1 call", "2 calls".
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Narrowed describes the tools to which a command or a skill limits the turn.

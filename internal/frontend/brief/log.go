@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/stats"
@@ -68,7 +69,7 @@ func Stats(out io.Writer, r stats.Report, titles map[string]string) {
 	})
 	course(out, r.Course)
 	if n := len(r.Sessions) - shownSessions; n > 0 {
-		fmt.Fprintf(out, "and %s; --json lists all\n", Plural(n, "older session", "older sessions"))
+		fmt.Fprintf(out, "and %s; --json lists all\n", plural.Of(n, "older session"))
 	}
 	fmt.Fprintf(out, "total: sessions %d, turns %d, calls %d (denied %d), replies %d, tokens %d, lines +%d -%d, cost %s\n",
 		len(r.Sessions), r.All.Turns, r.All.Calls, r.All.Denials, r.All.Replies, r.All.Tokens(), r.All.Added, r.All.Removed, costOf(r.All.Spent))
@@ -103,11 +104,11 @@ func CheckResult(x stats.Check) string {
 	case !x.Ended:
 		return "did not end"
 	case x.OK && x.Tests > 0:
-		return fmt.Sprintf("passed, %s", Plural(x.Tests, "test", "tests"))
+		return fmt.Sprintf("passed, %s", plural.Of(x.Tests, "test"))
 	case x.OK:
 		return "passed"
 	case x.Failures > 0:
-		return Plural(x.Failures, "failure", "failures")
+		return plural.Of(x.Failures, "failure")
 	}
 	return "failed"
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
@@ -40,17 +41,17 @@ func blocked(d phase.Phase) string {
 	if len(d.Blockers) == 0 {
 		return ""
 	}
-	return plain.Line("; " + Plural(len(d.Blockers), "blocker", "blockers") + ", the last: " + plain.Cut(d.Blockers[len(d.Blockers)-1], 120))
+	return plain.Line("; " + plural.Of(len(d.Blockers), "blocker") + ", the last: " + plain.Cut(d.Blockers[len(d.Blockers)-1], 120))
 }
 
 // Did describes how many files were changed and how many test runs passed.
 func Did(files, tests int) string {
 	s := ""
 	if files > 0 {
-		s += ", " + Plural(files, "file changed", "files changed")
+		s += ", " + plural.Of(files, "file") + " changed"
 	}
 	if tests > 0 {
-		s += ", " + Plural(tests, "test run passed", "test runs passed")
+		s += ", " + plural.Of(tests, "test run") + " passed"
 	}
 	return s
 }

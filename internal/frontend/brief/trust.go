@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -41,7 +42,8 @@ func Inert(t event.FolderTrust) string {
 	}
 	for _, k := range kindNames {
 		if n := counts[k.kind]; n > 0 {
-			parts = append(parts, Plural(n, k.one, k.many))
+			words := map[bool]string{true: k.one, false: k.many}[n == 1]
+			parts = append(parts, strconv.Itoa(n)+" "+words)
 		}
 	}
 	do := "do"

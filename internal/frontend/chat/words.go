@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -166,9 +167,9 @@ func baselineWords(b event.Baseline) string {
 	case n == 0:
 		return "passed before"
 	case b.Again:
-		return brief.Plural(n, "failure", "failures")
+		return plural.Of(n, "failure")
 	default:
-		return brief.Plural(n, "failure", "failures") + " before"
+		return plural.Of(n, "failure") + " before"
 	}
 }
 
@@ -185,7 +186,7 @@ func checkedWords(c event.Checked) string {
 			s += ", " + took.Text(c.Took)
 		}
 		if c.Failures > 0 {
-			s += " (" + brief.Plural(c.Failures, "failure", "failures") + ")"
+			s += " (" + plural.Of(c.Failures, "failure") + ")"
 		}
 		if *c.Exit == 0 && c.Untested != "" && c.Untested != evidence.RunsNone {
 			s += ", " + c.Untested
@@ -199,7 +200,7 @@ func checkedWords(c event.Checked) string {
 
 // progressedWords describes the state of a run.
 func progressedWords(b event.Progressed) string {
-	s := "so far " + brief.Plural(b.Calls, "call", "calls") + brief.Did(b.Files, b.Tests)
+	s := "so far " + plural.Of(b.Calls, "call") + brief.Did(b.Files, b.Tests)
 	if b.Errors > 0 {
 		s += fmt.Sprintf(", %d failed or not run", b.Errors)
 	}
@@ -228,7 +229,7 @@ const minTokens = 100
 func (t *Timeline) requestWords(b event.Requested) string {
 	last := t.tokens
 	t.tokens = b.Tokens
-	words := fmt.Sprintf("request: %s, %s, about %d tokens", brief.Plural(b.Messages, "message", "messages"), brief.Plural(b.Tools, "tool", "tools"), b.Tokens)
+	words := fmt.Sprintf("request: %s, %s, about %d tokens", plural.Of(b.Messages, "message"), plural.Of(b.Tools, "tool"), b.Tokens)
 	if t.window > 0 {
 		words += fmt.Sprintf(", %d %% of the window", 100*b.Tokens/t.window)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/pawl-agent/pawl/internal/core/gitrepo"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 	"io/fs"
 	"os"
@@ -141,7 +142,7 @@ func examine(ctx context.Context, a *App, offline bool) []finding {
 		out = append(out, finding{what: "model", is: err.Error()})
 	}
 	for _, l := range a.Probe(ctx) {
-		out = append(out, finding{ok: true, what: "local model", is: fmt.Sprintf("%s at %s with %s", l.Provider, l.URL, brief.Plural(len(l.Models), "model", "models"))})
+		out = append(out, finding{ok: true, what: "local model", is: fmt.Sprintf("%s at %s with %s", l.Provider, l.URL, plural.Of(len(l.Models), "model"))})
 	}
 	where := finding{ok: true, what: "workspace", is: a.Dir + ", a git repository"}
 	if gitrepo.Above(a.Dir) == "" {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/host"
@@ -284,7 +284,7 @@ func mcpList(a *App, dir string) error {
 	for _, s := range m.Servers {
 		is := "not started yet"
 		if got, err := pins.Of(s); err == nil && got != nil {
-			is = brief.Plural(got.Tools(), "tool", "tools") + " accepted"
+			is = plural.Of(got.Tools(), "tool") + " accepted"
 		}
 		if of := m.Packages().State(s); of != "" {
 			is += "; " + of

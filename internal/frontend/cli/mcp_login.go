@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -29,7 +29,7 @@ func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
 	if err != nil {
 		return fmt.Errorf("you are signed in to %s, but it cannot be used: %w", name, err)
 	}
-	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("you are signed in to %s (%s, %s)", name, r.Name, brief.Plural(len(r.Tools), "tool", "tools"))))
+	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("you are signed in to %s (%s, %s)", name, r.Name, plural.Of(len(r.Tools), "tool"))))
 	return nil
 }
 

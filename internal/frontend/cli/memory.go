@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
@@ -79,7 +79,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 	case "turns":
 		ns, err := k.Turns.List()
 		for _, n := range ns[max(0, len(ns)-50):] {
-			say("%s  %-8s %-11s %s, %s, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, brief.Plural(n.Calls, "call", "calls"), brief.Plural(n.Files, "file", "files"), took.Text(n.Took), n.Error)
+			say("%s  %-8s %-11s %s, %s, %s  %s", n.Time.Format("2006-01-02 15:04"), n.Route, n.End, plural.Of(n.Calls, "call"), plural.Of(n.Files, "file"), took.Text(n.Took), n.Error)
 		}
 		return err
 	case "history":
@@ -90,7 +90,7 @@ func (a *App) remember(f *flags, out io.Writer, words string, everywhere bool) e
 		return err
 	case "clear-answers":
 		n, err := k.Answers.Clear()
-		say("%s deleted", brief.Plural(n, "answer", "answers"))
+		say("%s deleted", plural.Of(n, "answer"))
 		return err
 	default:
 		return usageError("unknown command memory %q: use add TEXT, forget N, turns, history or clear-answers", verb)
@@ -119,7 +119,7 @@ func showMemory(k *setup.Memory, say func(string, ...any)) error {
 		say("no entries; to add one: pawl memory add TEXT, or begin a prompt with \"always …\"")
 	}
 	if n, err := k.Answers.Len(); err == nil && n > 0 {
-		say("cached: %s", brief.Plural(n, "answer", "answers"))
+		say("cached: %s", plural.Of(n, "answer"))
 	}
 	return nil
 }

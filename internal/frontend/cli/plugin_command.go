@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -214,7 +214,7 @@ func (p plugins) show(asks []trust.Judged) {
 		lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return j.Was == nil && strings.HasPrefix(l, "its files: ") })
 		for n, l := range lines {
 			if n == 2*shownLines {
-				p.say("      … and %s more", brief.Plural(len(lines)-n, "line", "lines"))
+				p.say("      … and %s more", plural.Of(len(lines)-n, "line"))
 				break
 			}
 			p.say("      %s", l)

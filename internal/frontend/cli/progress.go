@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 	"github.com/pawl-agent/pawl/internal/policy/trajectory"
@@ -181,5 +181,5 @@ func inWords(id string, steps int, r progress.Raw) string {
 	case r.Warn != nil:
 		return fmt.Sprintf("%s: warning after step %d of %d: %s: %s", id, *r.Warn+1, steps, r.First.Rule, r.First.Text)
 	}
-	return fmt.Sprintf("%s: no loop in %s", id, brief.Plural(steps, "step", "steps"))
+	return fmt.Sprintf("%s: no loop in %s", id, plural.Of(steps, "step"))
 }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/playback"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -95,9 +95,9 @@ func (a *App) replay(ctx context.Context, f *flags, args []string, write, agains
 		return err
 	}
 	if against != "" && differs == "" && result.Compared < len(other) {
-		differs = fmt.Sprintf("the other build made %s, this one %d", brief.Plural(len(other), "request", "requests"), result.Compared)
+		differs = fmt.Sprintf("the other build made %s, this one %d", plural.Of(len(other), "request"), result.Compared)
 	}
-	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("session %s, %s, recorded by pawl %s: %d of %s compared, %d the same", row.ID, rec.Info.Ref(), rec.Opened.Pawl, result.Compared, brief.Plural(result.Recorded, "request", "requests"), result.Same)))
+	fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("session %s, %s, recorded by pawl %s: %d of %s compared, %d the same", row.ID, rec.Info.Ref(), rec.Opened.Pawl, result.Compared, plural.Of(result.Recorded, "request"), result.Same)))
 	for _, where := range []string{result.Head, result.Size, result.Talk, differs} {
 		if where != "" {
 			fmt.Fprintln(a.Out, plain.Text(mask.String(where)))

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -134,7 +135,7 @@ func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON boo
 	case shown == 0:
 		fmt.Fprintln(a.Out, "no sessions in this folder; to list all: pawl sessions list --all")
 	case more > 0:
-		fmt.Fprintf(a.Out, "and %s; --limit 0 lists all\n", brief.Plural(more, "older session", "older sessions"))
+		fmt.Fprintf(a.Out, "and %s; --limit 0 lists all\n", plural.Of(more, "older session"))
 	}
 	return nil
 }
@@ -228,7 +229,7 @@ func aboutSession(ctx context.Context, st event.Store, r event.Row) (about, with
 	joined := func(parts ...string) string {
 		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 	}
-	with = joined(r.Model, "mode "+f.mode, brief.Plural(int(r.Events), "event", "events"))
+	with = joined(r.Model, "mode "+f.mode, plural.Of(int(r.Events), "event"))
 	return joined(f.branch, f.state, cost, front), with, strings.TrimSpace("> " + f.prompt + "\n" + f.reply)
 }
 
@@ -337,7 +338,7 @@ func (a *App) mayDelete(n int, sure bool) (bool, error) {
 	if !a.Terminal {
 		return false, usageError("nothing was deleted: without a terminal, pawl cannot ask for confirmation; to delete without it: --yes")
 	}
-	fmt.Fprintf(a.Out, "permanently delete %s? [y]es, [n]o: ", brief.Plural(n, "session", "sessions"))
+	fmt.Fprintf(a.Out, "permanently delete %s? [y]es, [n]o: ", plural.Of(n, "session"))
 	answer, _ := bufio.NewReader(a.In).ReadString('\n') // the end of input means no
 	if w := strings.ToLower(strings.TrimSpace(answer)); w == "y" || w == "yes" {
 		return true, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -95,7 +95,7 @@ func importSession(ctx context.Context, a *App, f *flags, name string) (err erro
 	if err := flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "imported as session %s: %s; %s of other kinds left out\n", id, brief.Plural(kept, "event", "events"), brief.Plural(left, "event", "events"))
+	fmt.Fprintf(a.Out, "imported as session %s: %s; %s of other kinds left out\n", id, plural.Of(kept, "event"), plural.Of(left, "event"))
 	return nil
 }
 

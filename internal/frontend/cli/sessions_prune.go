@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -94,7 +94,7 @@ func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure boo
 			failed = append(failed, fmt.Errorf("session %s: %w", r.ID, err))
 		}
 	}
-	fmt.Fprintln(a.Out, "deleted "+brief.Plural(len(old)-len(failed), "session", "sessions"))
+	fmt.Fprintln(a.Out, "deleted "+plural.Of(len(old)-len(failed), "session"))
 	return errors.Join(failed...)
 }
 

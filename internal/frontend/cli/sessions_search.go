@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -52,7 +52,7 @@ func searchSessions(ctx context.Context, a *App, args []string, all bool, limit 
 	found := 0
 	for i, r := range rows {
 		if limit > 0 && found == limit {
-			fmt.Fprintf(a.Out, "not searched: %s; --limit 0 searches all\n", brief.Plural(len(rows)-i, "older session", "older sessions"))
+			fmt.Fprintf(a.Out, "not searched: %s; --limit 0 searches all\n", plural.Of(len(rows)-i, "older session"))
 			return nil
 		}
 		var hits []string

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/swarmrun"
@@ -207,7 +207,7 @@ func planSwarm(ctx context.Context, a *App, opt setup.Options, work, output stri
 	if err := writeGraph(path, text, force); err != nil {
 		return fault.NewConfiguration("name another file with --output", "the graph was not written: %v", err)
 	}
-	fmt.Fprintln(a.Err, plain.Line(fmt.Sprintf("%s, written to %s; read it, edit it, then: pawl swarm run %s", brief.Plural(len(g.Tasks), "task", "tasks"), output, output)))
+	fmt.Fprintln(a.Err, plain.Line(fmt.Sprintf("%s, written to %s; read it, edit it, then: pawl swarm run %s", plural.Of(len(g.Tasks), "task"), output, output)))
 	return nil
 }
 
@@ -335,7 +335,7 @@ func swarmMachinesCommand(a *App) *cobra.Command {
 			return errors.Join(err, json.NewEncoder(a.Out).Encode(all))
 		}
 		for _, m := range all {
-			line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %s done", m.Name, m.Version, m.Works, m.Slots, brief.Plural(m.Done, "task", "tasks"))
+			line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %s done", m.Name, m.Version, m.Works, m.Slots, plural.Of(m.Done, "task"))
 			if m.Drains {
 				line += "  takes no new tasks"
 			}

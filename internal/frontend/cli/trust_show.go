@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -79,7 +79,7 @@ func showPart(say func(string, ...any), p trust.Judged, why bool) {
 	}
 	for i, l := range lines {
 		if i == shownLines {
-			say("      … and %s more", brief.Plural(len(lines)-i, "line", "lines"))
+			say("      … and %s more", plural.Of(len(lines)-i, "line"))
 			break
 		}
 		say("      %s", l)

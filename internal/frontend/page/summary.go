@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
@@ -94,7 +95,7 @@ func (s *summary) head() head {
 		{"Folder", s.clean.line(s.dir)},
 		{"Model", strings.Join(s.models, ", ")},
 		{"Mode", s.clean.line(s.mode)},
-		{"Prompts", brief.Plural(s.turns, "prompt", "prompts")},
+		{"Prompts", plural.Of(s.turns, "prompt")},
 		{"Work", brief.Spending(spent)},
 		{"Last turn", s.clean.line(string(s.end))},
 		{"Session", s.clean.line(s.session)},

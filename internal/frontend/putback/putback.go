@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -81,7 +81,7 @@ func about(f undo.File) string {
 	case f.Ask != "":
 		return ": " + f.Ask
 	case f.Sets != nil && f.Count != 1:
-		return fmt.Sprintf(" (%s)", brief.Plural(f.Count, "file", "files"))
+		return fmt.Sprintf(" (%s)", plural.Of(f.Count, "file"))
 	case f.Action == undo.Delete:
 		return " (removes it: the agent had created it)"
 	case f.Action == undo.Beside:

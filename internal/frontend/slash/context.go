@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/window"
 )
@@ -51,6 +51,6 @@ func writeWindow(out io.Writer, r window.Report) {
 	}
 	fmt.Fprintf(out, "space for %s calls; the next result may have %d tokens; %d compactions so far\n", calls, r.Cap, r.Compacts)
 	if r.Cleaned > 0 {
-		fmt.Fprintf(out, "cleaned up: %s; they are removed at the next compaction\n", brief.Plural(r.Cleaned, "result", "results"))
+		fmt.Fprintf(out, "cleaned up: %s; they are removed at the next compaction\n", plural.Of(r.Cleaned, "result"))
 	}
 }

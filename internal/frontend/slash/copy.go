@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -32,7 +32,7 @@ func copyCommand() Command {
 				return fmt.Errorf("there is no %s to copy", what)
 			}
 			h.Do(Copy, text)
-			fmt.Fprintf(h.Out(), "copied: %s, %s (in terminals that support OSC 52)\n", what, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
+			fmt.Fprintf(h.Out(), "copied: %s, %s (in terminals that support OSC 52)\n", what, plural.Of(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
 			return nil
 		},
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -72,7 +72,7 @@ func writeServers(out io.Writer, all []lsp.Status) {
 	for _, st := range all {
 		line := fmt.Sprintf("%s in %s: %s", st.Name, st.Root, st.State)
 		if st.PID != 0 {
-			line += fmt.Sprintf(", process %d, %d MB, %s open, idle for %s", st.PID, st.Memory>>20, brief.Plural(st.Documents, "file", "files"), st.Idle.Round(time.Second))
+			line += fmt.Sprintf(", process %d, %d MB, %s open, idle for %s", st.PID, st.Memory>>20, plural.Of(st.Documents, "file"), st.Idle.Round(time.Second))
 		}
 		if st.Starts > 1 {
 			line += fmt.Sprintf(", started %d times", st.Starts)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -106,7 +106,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 		if err := rejoin(); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the current state of %s, with %s", name, brief.Plural(len(r.Tools), "tool", "tools"))))
+		fmt.Fprintln(out, plain.Line(fmt.Sprintf("accepted the current state of %s, with %s", name, plural.Of(len(r.Tools), "tool"))))
 	default:
 		return fmt.Errorf("/mcp takes restart [NAME], reload or accept NAME")
 	}
@@ -116,7 +116,7 @@ func mcpRun(ctx context.Context, s mcpServers, rejoin func() error, out io.Write
 // serverItems are what can be done with each server.
 func serverItems(all []mcp.Status) (out []Item) {
 	for _, st := range all {
-		line := fmt.Sprintf("%s: %s, %s", st.Server.Name, st.State, brief.Plural(st.Tools, "tool", "tools"))
+		line := fmt.Sprintf("%s: %s, %s", st.Server.Name, st.State, plural.Of(st.Tools, "tool"))
 		if st.PID != 0 {
 			line += fmt.Sprintf(", process %d", st.PID)
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -25,12 +25,12 @@ func memory() Command {
 func now(h Host) {
 	say := func(format string, args ...any) { fmt.Fprintln(h.Out(), plain.Line(fmt.Sprintf(format, args...))) }
 	w, s := h.Session().View().Memory()
-	say("this session: %s read, %s", brief.Plural(len(s.Files), "file", "files"), brief.Plural(len(s.Exchanges), "prompt", "prompts"))
+	say("this session: %s read, %s", plural.Of(len(s.Files), "file"), plural.Of(len(s.Exchanges), "prompt"))
 	for _, f := range s.Files[max(0, len(s.Files)-5):] {
 		say("  %s", f.Path)
 	}
 	if w.Step > 0 || w.LastError != "" {
-		say("this turn: step %d, file %s, %s", w.Step, w.File, brief.Plural(w.Retries, "retry", "retries"))
+		say("this turn: step %d, file %s, %s", w.Step, w.File, plural.Of(w.Retries, "retry"))
 	}
 	for _, f := range w.Feedback[max(0, len(w.Feedback)-5):] {
 		say("  %s", f)

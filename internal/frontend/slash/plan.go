@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -113,7 +113,7 @@ func decide(ctx context.Context, h Host) error {
 		if err != nil {
 			return err
 		}
-		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: carry it out?", brief.Plural(len(steps), "phase", "phases")),
+		answer, err := h.Ask(ctx, fmt.Sprintf("the plan has %s: carry it out?", plural.Of(len(steps), "phase")),
 			choice.Option{Key: "y", Text: "yes, and edits are allowed"}, choice.Option{Key: "a", Text: "yes, and ask about each edit"}, choice.Option{Key: "e", Text: "edit the plan first"},
 			choice.Option{Key: "n", Text: "no: go on planning"}, choice.Option{Key: "w", Text: "write what to change", Typed: true})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -38,7 +39,7 @@ func resume() Command {
 			fmt.Fprintf(h.Out(), "  %s  %s\n      %s\n", it.ID, plain.Line(it.Text), plain.Line(it.About))
 		}
 		if more := len(items) - shownSessions; more > 0 {
-			fmt.Fprintf(h.Out(), "  and %s; pawl sessions list --limit 0 lists all\n", brief.Plural(more, "older session", "older sessions"))
+			fmt.Fprintf(h.Out(), "  and %s; pawl sessions list --limit 0 lists all\n", plural.Of(more, "older session"))
 		}
 		return nil
 	}}

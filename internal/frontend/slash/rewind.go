@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -59,7 +59,7 @@ func pointItems(points []changes.Point) (out []Item) {
 	for i, p := range slices.Backward(points) {
 		it := Item{ID: strconv.Itoa(i + 1), Text: short(p.Text, 70), About: p.Time.Local().Format("15:04"), More: "no file changed after it"}
 		if len(p.Files) > 0 {
-			it.About += "  " + brief.Plural(len(p.Files), "file", "files")
+			it.About += "  " + plural.Of(len(p.Files), "file")
 			it.More = "changed " + strings.Join(p.Files, ", ")
 		}
 		out = append(out, it)
@@ -121,7 +121,7 @@ func back(ctx context.Context, h Host, p changes.Point, what string, left int) e
 	if err := h.Switch(ctx, Want{Resume: h.Session().ID(), Fork: true, At: p.Before()}); err != nil {
 		return err
 	}
-	fmt.Fprintf(h.Out(), "left out: %s with what followed; the old session keeps all\n", brief.Plural(left, "prompt", "prompts"))
+	fmt.Fprintf(h.Out(), "left out: %s with what followed; the old session keeps all\n", plural.Of(left, "prompt"))
 	h.Edit(p.Text)
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
@@ -48,7 +48,7 @@ func (r *run) branch(ctx context.Context, text string) error {
 	if _, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, text, nil); err != nil {
 		return err
 	}
-	r.say(fmt.Sprintf("your files are as they were; %s: %s-merged and %s/TASK", brief.Plural(len(all), "branch", "branches"), prefix, prefix))
+	r.say(fmt.Sprintf("your files are as they were; %s: %s-merged and %s/TASK", plural.Of(len(all), "branch"), prefix, prefix))
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -117,7 +117,7 @@ func (f *follower) print(body event.Body) {
 	switch b := body.(type) {
 	case event.SwarmPlanned:
 		if b.Base != "" {
-			line = fmt.Sprintf("swarm %s: %s: %s", f.log.ID, brief.Plural(len(b.Tasks), "task", "tasks"), b.Goal)
+			line = fmt.Sprintf("swarm %s: %s: %s", f.log.ID, plural.Of(len(b.Tasks), "task"), b.Goal)
 		}
 	case event.TaskReturned:
 		if b.USD != nil && *b.USD != 0 {

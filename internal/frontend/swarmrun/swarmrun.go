@@ -28,9 +28,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/kv"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -230,7 +230,7 @@ func (r *run) drive(ctx context.Context, notes kv.Store) error {
 		return err
 	}
 	defer closeBoard()
-	r.say(fmt.Sprintf("swarm %s: %s, %s", r.log.ID, brief.Plural(r.log.Len(), "task", "tasks"), brief.Plural(r.Workers, "worker", "workers")))
+	r.say(fmt.Sprintf("swarm %s: %s, %s", r.log.ID, plural.Of(r.log.Len(), "task"), plural.Of(r.Workers, "worker")))
 	err = team.Run(timed, team.Config{
 		Log: r, Schedule: &r.log.Schedule, Trees: r.trees, Slots: r.Workers, Labels: labelsHere(nil),
 		Saw:  func(c swarm.Call) { r.o.Coordination().Show(event.TaskCalled{Worker: c.Worker, What: c.What}) },

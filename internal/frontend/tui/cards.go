@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -108,7 +109,7 @@ func (p *renderer) prompt(b chat.Prompt) {
 	}
 	if more > 0 {
 		p.folds = true
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%s; Ctrl+O shows all", brief.Plural(more, "line", "lines"))))
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%s; Ctrl+O shows all", plural.Of(more, "line"))))
 	}
 	if text := b.Attachments(); text != "" {
 		p.wrapped(styled.Dim, "  "+text)
@@ -202,9 +203,9 @@ func (p *renderer) output(x chat.Excerpt) {
 		if x.Spilled {
 			shows = "more"
 		}
-		text := fmt.Sprintf("  … +%s; Ctrl+O shows %s", brief.Plural(int(x.Between), "line", "lines"), shows)
+		text := fmt.Sprintf("  … +%s; Ctrl+O shows %s", plural.Of(int(x.Between), "line"), shows)
 		if len(x.Tail) > 0 {
-			text = fmt.Sprintf("  … %s between; Ctrl+O shows %s", brief.Plural(int(x.Between), "line", "lines"), shows)
+			text = fmt.Sprintf("  … %s between; Ctrl+O shows %s", plural.Of(int(x.Between), "line"), shows)
 		}
 		p.put(styled.Of(styled.Accent, text))
 	}
@@ -263,7 +264,7 @@ func (p *renderer) diff(text string, most int) {
 	}
 	if cut > 0 {
 		p.folds = true
-		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%s; Ctrl+O shows all", brief.Plural(cut, "line", "lines"))))
+		p.put(styled.Of(styled.Accent, fmt.Sprintf("  … +%s; Ctrl+O shows all", plural.Of(cut, "line"))))
 	}
 }
 

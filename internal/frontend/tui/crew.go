@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/styled"
@@ -52,7 +53,7 @@ func (p *renderer) crew(b chat.Crew, began, now time.Time, most int) (out []styl
 			out = append(out, styled.Of(styled.Dim, "  "+m).Cut(p.width))
 		}
 		if left := len(b.Machines) - crewRows; left > 0 {
-			out = append(out, styled.Of(styled.Dim, fmt.Sprintf("  and %s", brief.Plural(left, "more machine", "more machines"))))
+			out = append(out, styled.Of(styled.Dim, fmt.Sprintf("  and %s", plural.Of(left, "more machine"))))
 		}
 	}
 	if b.Outcome != "" {
@@ -120,7 +121,7 @@ func (p *renderer) agentLine(m chat.Member, now time.Time) []styled.Line {
 	case m.Done:
 		role = styled.Good
 	}
-	text := "  " + brief.Plural(m.Calls, "call", "calls")
+	text := "  " + plural.Of(m.Calls, "call")
 	if m.Done {
 		text += ", " + m.State
 	} else {

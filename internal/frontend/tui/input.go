@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
@@ -140,7 +140,7 @@ func (s *screen) paste(text string) {
 		}
 	}
 	name := func(n int, text string) string {
-		name := fmt.Sprintf("pasted text %d: %s", n, brief.Plural(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line", "lines"))
+		name := fmt.Sprintf("pasted text %d: %s", n, plural.Of(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
 		if mb := float64(len(text)) / 1e6; mb >= 0.1 {
 			name += fmt.Sprintf(", %.1f MB", mb)
 		}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -41,10 +42,10 @@ func (p *renderer) aside(b chat.Aside) {
 func (p *renderer) document(b chat.Document) {
 	p.beginCard(aNote)
 	if b.By != "person" {
-		p.wrapped(styled.Accent, fmt.Sprintf("▤ a plan with %s; /plan shows it", brief.Plural(b.Phases, "phase", "phases")))
+		p.wrapped(styled.Accent, fmt.Sprintf("▤ a plan with %s; /plan shows it", plural.Of(b.Phases, "phase")))
 		return
 	}
-	p.wrapped(styled.Accent, fmt.Sprintf("▤ the plan as you edited it, with %s", brief.Plural(b.Phases, "phase", "phases")))
+	p.wrapped(styled.Accent, fmt.Sprintf("▤ the plan as you edited it, with %s", plural.Of(b.Phases, "phase")))
 	p.beginCard(aReply)
 	p.put(markdown.Lines(b.Text, markdown.Options{Width: p.width, Links: p.links})...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -59,7 +60,7 @@ func nowLines(v session.States) (out []styled.Line) {
 	}
 	if n := len(v.Violations); n > 0 {
 		out = append(out, styled.Of(styled.Bad, plain.Line(fmt.Sprintf("  a defect of pawl, please report it: %s that fit no state, the first at %d: %v",
-			brief.Plural(n, "event", "events"), v.Violations[0].Seq, v.Violations[0].Err))))
+			plural.Of(n, "event"), v.Violations[0].Seq, v.Violations[0].Err))))
 	}
 	return out
 }

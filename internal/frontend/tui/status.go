@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/fsm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -81,7 +82,7 @@ func (s *screen) status() styled.Line {
 		parts = append(parts, styled.Of(styled.Dim, text))
 	}
 	if jobs := open.Jobs(); len(jobs) > 0 {
-		text := brief.Plural(len(jobs), "job", "jobs")
+		text := plural.Of(len(jobs), "job")
 		if s.Width >= 60 {
 			text += " " + whereJobs(jobs)
 		}

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
-	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/page"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/putback"
@@ -57,7 +57,7 @@ func (l *live) plan(ctx context.Context, w undo.Selector) (undo.Plan, UndoPlan, 
 		}
 		out.Files = append(out.Files, to)
 	}
-	out.Said = fmt.Sprintf("%s to undo", brief.Plural(len(p.Files), "file", "files"))
+	out.Said = fmt.Sprintf("%s to undo", plural.Of(len(p.Files), "file"))
 	return p, out, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
 // This file tells apart what a turn broke, what failed before it, and what could not run.
@@ -157,7 +158,7 @@ func (c Check) details() string {
 		all = append(all, counted("could not run", unrun[why])[0]+", "+why)
 	}
 	if c.Tests > 0 && (len(c.Failures) > 0 || c.Why != "") {
-		all = append(all, fmt.Sprintf("passed: %d %s", c.Tests, plural(c.Tests, "test")))
+		all = append(all, "passed: "+plural.Of(c.Tests, "test"))
 	}
 	if len(all) == 0 {
 		return ""
@@ -196,17 +197,10 @@ func Counted(xs []Failure) string {
 	var out []string
 	for _, kind := range kinds {
 		if n := counts[kind]; n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, plural(n, kind)))
+			out = append(out, plural.Of(n, kind))
 		}
 	}
 	return strings.Join(out, " and ")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }
 
 // most is how many names a list has.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 )
 
@@ -119,7 +120,7 @@ func (r Report) passing(decides *Check, like func(Check) bool) string {
 	}
 	s := strings.Join(out, ", ") + ", exit code 0"
 	if tests > 0 {
-		s += fmt.Sprintf(", %d %s", tests, plural(tests, "test"))
+		s += ", " + plural.Of(tests, "test")
 	}
 	return s
 }

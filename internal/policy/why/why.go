@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
@@ -314,7 +315,7 @@ func (c *costs) charged(b event.Charged) {
 
 // turn returns what the running turn cost.
 func (c *costs) turn() []string {
-	out := []string{fmt.Sprintf("this turn: %s in %s; the session: %s", usd(c.turnUSD), replies(c.turnReplies), usd(c.usd+c.children))}
+	out := []string{fmt.Sprintf("this turn: %s in %s; the session: %s", usd(c.turnUSD), plural.Of(c.turnReplies, "model reply"), usd(c.usd+c.children))}
 	return append(out, c.rest()...)
 }
 
@@ -340,10 +341,10 @@ func (c *costs) finding() (Finding, bool) {
 	if c.replies == 0 {
 		return Finding{}, false
 	}
-	text := fmt.Sprintf("the session cost %s in %s, its last turn %s in %d", usd(c.usd+c.children), replies(c.replies), usd(c.turnUSD), c.turnReplies)
+	text := fmt.Sprintf("the session cost %s in %s, its last turn %s in %d", usd(c.usd+c.children), plural.Of(c.replies, "model reply"), usd(c.turnUSD), c.turnReplies)
 	switch {
 	case c.unknown == c.replies && c.children == 0:
-		text = fmt.Sprintf("the session's cost is unknown: %s", replies(c.replies))
+		text = fmt.Sprintf("the session's cost is unknown: %s", plural.Of(c.replies, "model reply"))
 	case c.unknown > 0:
 		text = fmt.Sprintf("the cost of %d of the session's %d model replies is unknown; the others cost %s", c.unknown, c.replies, usd(c.usd+c.children))
 	}
@@ -359,11 +360,4 @@ func usd(v float64) string {
 		return "$0"
 	}
 	return fmt.Sprintf("$%.4f", v)
-}
-
-func replies(n int) string {
-	if n == 1 {
-		return "1 model reply"
-	}
-	return fmt.Sprintf("%d model replies", n)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
@@ -146,7 +147,7 @@ func whole(output string) string {
 // wrong says what is wrong.
 func (t try) wrong() string {
 	if len(t.failed) == 0 {
-		return fmt.Sprintf("no check shows whether they are sound, and the language server finds %s that they brought", errorCount(len(t.broken)))
+		return fmt.Sprintf("no check shows whether they are sound, and the language server finds %s that they brought", plural.Of(len(t.broken), "error"))
 	}
 	var out []string
 	for _, c := range t.failed {
@@ -177,13 +178,6 @@ func (t try) gist() string {
 		s = cut(printable(x.Label()), gistBytes) + ": " + s
 	}
 	return s
-}
-
-func errorCount(n int) string {
-	if n == 1 {
-		return "1 error"
-	}
-	return fmt.Sprintf("%d errors", n)
 }
 
 // fenced puts a text in a fence that nothing in it can end.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -156,7 +157,7 @@ func about(k agents.Kind, mask func(string) string) string {
 // text returns the result of an agent for the model that started it.
 func text(k agents.Kind, r tool.AgentRun) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[agent %s: %s; %s", k.Name, ending(r), plural(r.Calls, "call"))
+	fmt.Fprintf(&b, "[agent %s: %s; %s", k.Name, ending(r), plural.Of(r.Calls, "call"))
 	if r.USD != nil {
 		fmt.Fprintf(&b, ", $%.4f", *r.USD)
 	}
@@ -198,9 +199,9 @@ func ending(r tool.AgentRun) string {
 
 // note returns one line for the screen.
 func note(r tool.AgentRun) string {
-	out := plural(r.Calls, "call")
+	out := plural.Of(r.Calls, "call")
 	if n := len(r.Files); n > 0 {
-		out += ", " + plural(n, "file") + " changed"
+		out += ", " + plural.Of(n, "file") + " changed"
 	}
 	if r.USD != nil && *r.USD > 0 {
 		out += fmt.Sprintf(", $%.4f", *r.USD)
@@ -209,11 +210,4 @@ func note(r tool.AgentRun) string {
 		out += ", " + r.End
 	}
 	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
