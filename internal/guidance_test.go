@@ -25,7 +25,7 @@ var unread = map[string]string{
 	"README.md": "skipped by the readers of agents and commands", "SKILL.md": "in a folder of skills, which is protected", "MEMORY.md": "below .claude, which is protected",
 	"rules.md": "of the person's own configuration", "node_modules/.bin": "programs of language servers, which are trusted",
 	".config": "below the home", ".local": "below the home", ".rustup": "below the home", ".restart": "an ending", ".beside": "an ending", ".removed": "an ending", ".sample": "an ending", ".kept-": "a beginning",
-	".lsp.json": "in a plugin, which is installed", ".claude-plugin/plugin.json": "in a plugin", ".claude-plugin/marketplace.json": "in a plugin",
+	".lsp.json": "in a plugin, which is installed", ".claude-plugin/plugin.json": "in a plugin", ".claude-plugin/marketplace.json": "in a plugin", ".gitignore": "written into the folder of worktrees",
 }
 
 var hiddenName = regexp.MustCompile(`^([\w-]+/)*\.[A-Za-z][\w-]*(\.[\w.-]+)?(/[\w.-]+)*$|^[\w./-]+\.(md|mdc)$`)

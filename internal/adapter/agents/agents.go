@@ -42,6 +42,7 @@ type Kind struct {
 	Memory      string   // the folder of its notes, "" for none: user, project or local, until Remember
 	Background  bool     // it runs in the background, also where the model does not say so
 	ReadOnly    bool     // agents of this kind change nothing
+	Isolated    bool     // they work in a working tree of their own
 	File        string   // "": built in
 	Hooks       string   // the file whose hooks hold for it, relative to the folder; "": none
 
@@ -290,6 +291,11 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 		if k.USD, err = strconv.ParseFloat(s, 64); err != nil || k.USD <= 0 || k.USD > 1e6 {
 			return k, nil, fmt.Errorf("the budget %.40q is not an amount in USD", s)
 		}
+	}
+	if at, set := fields["isolation"]; set && at != "worktree" {
+		return k, nil, fmt.Errorf("isolation is %.40q: it must be worktree", fmt.Sprint(at))
+	} else {
+		k.Isolated = set
 	}
 	if s := fields.Text("read-only"); s != "" {
 		if k.ReadOnly, err = strconv.ParseBool(s); err != nil {

@@ -77,7 +77,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"a denied word":  {"---\nname: a\ndescription: d\ndisallowedTools: Bsh\n---\nx", "does not know the tool"},
 		"a denied map":   {"---\nname: a\ndescription: d\ndisallowedTools: {Bash: true}\n---\nx", "names of tools"},
 		"a map of tools": {"---\nname: a\ndescription: d\ntools: {write: false}\n---\nx", "names of tools"},
-		"isolation":      {"---\nname: a\ndescription: d\nisolation: worktree\n---\nx", "isolation, which pawl cannot enforce"},
+		"isolation":      {"---\nname: a\ndescription: d\nisolation: [worktree]\n---\nx", "it must be worktree"},
 		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "it has hooks, and pawl runs only those of files in the folder"},
 		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of the front matter of an agent"},
 		"allowed tools":  {"---\nname: a\ndescription: d\nallowed_tools: Read\n---\nx", "allowed_tools"},
@@ -150,5 +150,19 @@ func TestDisallowedTools(t *testing.T) {
 	k := find(kinds, "a")
 	if fmt.Sprint(k.Not) != "[edit bash bash_output bash_kill mcp__shop]" || fmt.Sprint(k.Skills) != "[api review]" || !k.Background || len(warnings) > 0 {
 		t.Errorf("%+v %q", k, warnings)
+	}
+}
+
+// SPEC 14.1: a file and a program can say that an agent works in a worktree of its own.
+func TestIsolation(t *testing.T) {
+	kinds, warnings := Load(Folder{Path: folder(t, map[string]string{"a.md": "---\nname: a\ndescription: d\nisolation: worktree\n---\nx"})})
+	if len(warnings) > 0 || !kinds[0].Isolated || kinds[1].Isolated {
+		t.Errorf("%+v %v", kinds, warnings)
+	}
+	if k, notes, err := Defined("a", []byte(`{"description":"d","prompt":"x","isolation":"worktree"}`)); err != nil || len(notes) > 0 || !k.Isolated {
+		t.Errorf("%+v %v %v", k, notes, err)
+	}
+	if _, _, err := Defined("a", []byte(`{"description":"d","prompt":"x","isolation":"remote"}`)); err == nil {
+		t.Error("it is not in a worktree")
 	}
 }

@@ -25,6 +25,14 @@ type AgentStarted struct {
 	Title string `json:"title,omitempty"`
 	// Background: the call does not wait for it.
 	Background bool `json:"background,omitempty"`
+	// Isolated: it works in a working tree of its own.
+	Isolated bool `json:"isolated,omitempty"`
+}
+
+// AgentTree is the working tree of git of an agent that has one of its own.
+type AgentTree struct {
+	Dir    string `json:"dir"`
+	Branch string `json:"branch"`
 }
 
 // AgentCalled is a call of a child session that ran something. It counts as
@@ -43,4 +51,6 @@ type AgentEnded struct {
 	End   End    `json:"end"`
 	Calls int    `json:"calls"`
 	Error *Fault `json:"error,omitempty"`
+	// Tree is its own working tree, if there is something in it.
+	Tree *AgentTree `json:"tree,omitempty"`
 }

@@ -157,13 +157,13 @@ func full() []event.Body {
 		event.Cleaned{Results: []string{"r17"}, Summary: "two hits in <a.go>", Reason: "not needed"},
 		event.Recalled{Key: "9f", Text: "it is in <a.go>", Age: 60, Took: 7},
 		event.Forgotten{Text: "tabs", Sort: "preference"},
-		event.AgentStarted{Call: "call_9", Child: "0198c0e0", Agent: "explore", Title: "find <the port>", Background: true},
+		event.AgentStarted{Call: "call_9", Child: "0198c0e0", Agent: "explore", Title: "find <the port>", Background: true, Isolated: true},
 		event.AgentCalled{Call: "call_9", Child: event.ChildEvent{Session: "0198c0e0", Seq: 18, Call: "call_1"}, Done: event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
 			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
 			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		}},
-		event.AgentEnded{Call: "call_9", Child: "0198c0e0", End: event.EndBudget, Calls: 12, Error: &event.Fault{Category: "budget", Retryable: true, Message: "$1.00 is used up"}},
+		event.AgentEnded{Call: "call_9", Child: "0198c0e0", End: event.EndBudget, Calls: 12, Error: &event.Fault{Category: "budget", Retryable: true, Message: "$1.00 is used up"}, Tree: &event.AgentTree{Dir: "/w/.claude/worktrees/agent-0198c0e0", Branch: "worktree-agent-0198c0e0"}},
 		event.SwarmPlanned{
 			Goal: "move to v2", Base: "4b825dc6", Verify: []string{"go test ./..."},
 			Tasks: []event.Task{{

@@ -23,6 +23,7 @@ type Agent struct {
 	// MCP server.
 	Not      []string
 	ReadOnly bool    // it may change nothing
+	Isolated bool    // it works in a working tree of its own
 	Model    string  // "": the session's model
 	Effort   string  // of reasoning; "": the session's
 	USD      float64 // the most that it may cost; 0: what the session has left
@@ -43,5 +44,6 @@ type AgentRun struct {
 	Calls   int
 	USD     *float64 // nil: not known
 	Files   []string // that it changed
+	Branch  string   // of the working tree of its own in which its files are
 	Notes   []string // which parts of Agent could not be honored
 }

@@ -31,6 +31,9 @@ type Child struct {
 	ID       string
 	Of       event.ParentCall
 	ReadOnly bool // it may change nothing
+	// Isolated, if set, is an agent that works in a tree of its own: its session has the
+	// tools, the text and the shell of that folder, not these.
+	Isolated *tool.Agent
 	// Recovering: the child is opened only to close what a crash left open. It runs
 	// nothing.
 	Recovering bool
@@ -56,6 +59,9 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
 		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left, Steps: a.Steps},
 		Hooks: a.Hooks, Under: has.Hooks,
+	}
+	if a.Isolated {
+		out.Isolated = &a
 	}
 	if has.Shell != nil {
 		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}

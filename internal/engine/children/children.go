@@ -11,6 +11,8 @@ package children
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -26,7 +28,29 @@ type Session interface {
 	// Run runs a prompt to its end. see is shown every event as it happens.
 	Run(ctx context.Context, prompt string, see func(event.Event) error) (reply string, ended event.Ended, err error)
 	Spent() budget.Spent
+	// Tree returns the working tree of its own, nil for none.
+	Tree() *Tree
+	// Close removes the tree if nothing is in it.
 	Close() error
+}
+
+// Tree is the working tree of a child that has one of its own.
+type Tree struct {
+	event.AgentTree
+	From  string // the folder of the session that started it
+	Notes []string
+	Left  bool // when the child is closed: something is in it
+}
+
+// tell tells the model that started the child what is in the tree.
+func (t *Tree) tell() string {
+	var out []string
+	if t.Left {
+		out = append(out, fmt.Sprintf("its files are in the worktree %s, branch %s, and nothing of them is here; it may have committed them or not", t.Dir, t.Branch))
+	} else {
+		out = append(out, "it worked in a worktree of its own, which is removed, since nothing changed in it")
+	}
+	return strings.Join(append(out, t.Notes...), "; ")
 }
 
 // Config is what children need from their parent.
@@ -88,7 +112,7 @@ type callAgents struct {
 
 func (c callAgents) Run(ctx context.Context, a tool.Agent) (tool.AgentRun, error) {
 	child := c.childOf(c.call, a)
-	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Report != nil}
+	started := event.AgentStarted{Call: c.call, Child: child.ID, Agent: a.Kind, Title: a.Title, Background: a.Report != nil, Isolated: a.Isolated}
 	if err := c.cfg.Log.Append(ctx, event.Draft{Body: started}); err != nil {
 		return tool.AgentRun{}, err
 	}
@@ -180,6 +204,7 @@ func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool
 	s, err := c.cfg.Parent.Open(ctx, child)
 	ended := event.AgentEnded{Call: child.Of.Call, Child: child.ID, End: event.EndFailed}
 	if err == nil {
+		m.tree = s.Tree()
 		var reply string
 		var end event.Ended
 		if reply, end, err = s.Run(ctx, a.Prompt, m.see); err == nil {
@@ -189,6 +214,12 @@ func (c *Children) run(ctx context.Context, child Child, a tool.Agent, run *tool
 			run.USD = &all.USD
 		}
 		err = m.close(ctx, s, err)
+		if t := m.tree; t != nil {
+			run.Notes = append(run.Notes, t.tell())
+			if t.Left {
+				ended.Tree, run.Branch = &t.AgentTree, t.Branch
+			}
+		}
 	}
 	if err != nil {
 		f := turn.Describe(err)

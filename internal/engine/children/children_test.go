@@ -90,6 +90,25 @@ func (p *parent) HasNote(event.NotedWhy) bool {
 func (p *parent) HasPrompt() bool         { return false }
 func (p *parent) Queued() <-chan struct{} { return nil }
 
+func (s *played) Tree() *Tree { return nil }
+
+// SPEC 14.1: what an agent changes in its own tree is not a change of its session's files;
+// what it changes elsewhere is one.
+func TestPathsOfATree(t *testing.T) {
+	m := &mirror{}
+	if got := m.here("a.txt"); got != "a.txt" {
+		t.Error(got)
+	}
+	m.tree = &Tree{AgentTree: event.AgentTree{Dir: "/w/.claude/worktrees/x"}, From: "/w/sub"}
+	for path, want := range map[string]string{
+		"a.txt": "", "/w/.claude/worktrees/x/b/a.txt": "", "/w/sub/b/a.txt": "b/a.txt", "/w/a.txt": "/w/a.txt", "/w/.claude/worktrees/xy": "/w/.claude/worktrees/xy",
+	} {
+		if got := m.here(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
 // played is a child that does what its parent's plays are.
 type played struct {
 	p *parent

@@ -2,6 +2,7 @@ package children
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -44,6 +45,7 @@ type mirror struct {
 	*Children
 	child   Child
 	seq     int64           // of the child's last event that was seen
+	tree    *Tree           // nil: it works in the folder of the session
 	running map[string]bool // the child's calls
 	live    bool            // its calls are shown while it runs
 	calls   int
@@ -101,11 +103,14 @@ func (m *mirror) see(e event.Event) error {
 	case event.CallDone:
 		m.calls++
 		delete(m.running, b.ID)
-		if b.Does == tool.Exec {
+		if b.Does == tool.Exec && m.tree == nil { // in another tree it proves nothing of this one
 			at.Call, b.Diff, b.Result.Images = b.ID, "", nil
 			return m.record(event.AgentCalled{Call: call, Child: at, Done: b})
 		}
 	case event.AgentCalled: // of an agent of the agent
+		if m.tree != nil {
+			return nil
+		}
 		at.Call = b.Child.Session + "/" + b.Child.Call
 		return m.record(event.AgentCalled{Call: call, Child: at, Done: b.Done})
 	case event.FileChanged:
@@ -113,10 +118,16 @@ func (m *mirror) see(e event.Event) error {
 			m.changed[b.Path] = true
 			m.files = append(m.files, b.Path)
 		}
+		if b.Path = m.here(b.Path); b.Path == "" {
+			return nil
+		}
 		at.Call = m.callOf(b.Call, b.Child)
 		b.Call, b.Child = call, &at
 		return m.record(b)
 	case event.Kept:
+		if b.Path = m.here(b.Path); b.Path == "" {
+			return nil
+		}
 		at.Call = m.callOf(b.Call, b.Child)
 		b.Call, b.Child = call, &at
 		return m.record(b)
@@ -127,6 +138,21 @@ func (m *mirror) see(e event.Event) error {
 		}
 	}
 	return nil
+}
+
+// here returns a path of the child as a path of the session, "" if it is in the child's own
+// tree. It may have changed a file elsewhere, with a permission for that.
+func (m *mirror) here(path string) string {
+	if m.tree == nil {
+		return path
+	}
+	if rel, err := filepath.Rel(m.tree.Dir, path); err != nil || filepath.IsLocal(rel) { // a relative one is of the tree
+		return ""
+	}
+	if rel, err := filepath.Rel(m.tree.From, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
 }
 
 // callOf returns the call of the child that made a change, "" if it is not known.

@@ -40,7 +40,7 @@ func (c *Children) Recover(ctx context.Context) (Recovered, error) {
 		}}
 		m := &mirror{Children: c, running: map[string]bool{}, changed: map[string]bool{}}
 		// A fork has the events of another session, whose agents are not its own.
-		if err == nil && row.ID == a.Child && row.Parent != nil && row.Parent.Session == c.cfg.Session {
+		if err == nil && !a.Isolated && row.ID == a.Child && row.Parent != nil && row.Parent.Session == c.cfg.Session {
 			if err := m.reopen(ctx, a); err != nil {
 				return out, err
 			}
@@ -69,9 +69,15 @@ func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
 	return m.close(ctx, s, nil)
 }
 
+// TreeName returns the name of the working tree of a child that has one of its own.
+func TreeName(child string) string { return "agent-" + child[:min(8, len(child))] }
+
 // describe describes what an agent had done when pawl died.
 func (m *mirror) describe(a event.AgentStarted) string {
 	var b strings.Builder
+	if a.Isolated { // its tree may be gone, or be somebody's work by now
+		return fmt.Sprintf("[The agent %s (%s) was cut short when pawl was stopped. It worked in a worktree of its own: git worktree list shows it, with the branch worktree-%s.]", a.Agent, a.Title, TreeName(a.Child))
+	}
 	fmt.Fprintf(&b, "[The agent %s (%s) was cut short when pawl was stopped. It had made %d calls", a.Agent, a.Title, m.calls)
 	if len(m.files) > 0 {
 		const most = 20

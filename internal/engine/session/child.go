@@ -71,16 +71,19 @@ func (s *parent) OpenModel(ref, effort string) (llm.Model, error) {
 // Open implements children.Parent: the session of an agent is like this one, except for
 // the agent's own settings.
 func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, error) {
+	for _, file := range a.Hooks {
+		if err := hooks.Kept(s.cfg.Hooks, file); err != nil {
+			return nil, err
+		}
+	}
+	if a.Isolated != nil {
+		return s.isolate(ctx, a)
+	}
 	c := s.cfg
 	c.ID, c.Frontend, c.ParentCall, c.TopLevel = a.ID, "agent", &a.Of, TopLevel{}
 	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
 	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
 	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
-	for _, file := range a.Hooks {
-		if err := hooks.Kept(c.Hooks, file); err != nil {
-			return nil, err
-		}
-	}
 	c.hooksOf, c.hooksUnder = a.Hooks, a.Under
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {
 		c.Rules = func(ctx context.Context, g Guidance) []string {
@@ -97,6 +100,9 @@ func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, 
 
 // childSession is a session in the form for its parent's children.
 type childSession struct{ *Session }
+
+// Tree implements children.Session.
+func (childSession) Tree() *children.Tree { return nil }
 
 func (c childSession) Run(ctx context.Context, prompt string, see func(event.Event) error) (string, event.Ended, error) {
 	out, err := c.RunPrompt(ctx, Prompt{Source: event.Parent, Text: prompt}, Observer{See: see})

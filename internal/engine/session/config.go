@@ -155,6 +155,8 @@ type Services struct {
 	// Stages run after the session's own of their kind, but before the journal:
 	// a language server's, a hook's.
 	Stages turn.Stages
+	// Isolate, if set, opens a session in a working tree of its own for an agent.
+	Isolate func(context.Context, Isolation) (Isolated, error)
 	// Pressure, if set, returns which resource of the machine is short, and
 	// why; both are empty if there is enough.
 	Pressure func() (what, why string)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/core/filelock"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -46,11 +45,6 @@ func TestWorktreeOfTwo(t *testing.T) {
 	second()
 	if _, err := os.Stat(dir); err == nil || !strings.Contains(said.String(), "and its branch, because nothing changed") {
 		t.Error(err, said)
-	}
-	f := must.Get(os.Create(filepath.Join(home, "lock")))(t)
-	defer f.Close()
-	if lockHeld(f.Name()) || filelock.Try(f) != nil || !lockHeld(f.Name()) {
-		t.Error("held")
 	}
 }
 

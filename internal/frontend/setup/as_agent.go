@@ -37,6 +37,9 @@ func (e *Environment) asAgent(opt *Options, o *Opened) (*Options, *agents.Kind, 
 		}
 		return nil, nil, Usage("--agent: there is no agent %.64q; there are %s", opt.Agent, strings.Join(names, ", "))
 	}
+	if k.Isolated && opt.TrustedAs == "" {
+		return nil, nil, Usage("--agent %s: it works in a git worktree of its own: add --worktree", k.Name)
+	}
 	as := *opt
 	if as.Model == "" && k.Model != "" {
 		if _, err := e.Resolve(k.Model, conf); err != nil {

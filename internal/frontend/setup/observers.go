@@ -19,7 +19,7 @@ import (
 // attachObservers passes the session's events to the journal of turns, and to monitoring
 // where a flag or the environment configures it (SPEC 11.4, 15.1).
 func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, nodes *memory.Nodes) error {
-	if fr.ReadOnly {
+	if fr.ReadOnly || fr.Name == isolatedFront { // what an agent does is the session's that started it
 		return nil
 	}
 	var observers []interface{ Apply(event.Event) }

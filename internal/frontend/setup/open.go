@@ -43,7 +43,9 @@ func (e *Environment) Open(ctx context.Context, opt *Options, fr Frontend) (_ *O
 		return nil, err
 	}
 	start := c.perm.Mode()
-	conf := narrow((&assembly{e, opt, fr, c, w, t, o}).config(), kind, o)
+	parts := &assembly{e, opt, fr, c, w, t, o}
+	conf := narrow(parts.config(), kind, o)
+	parts.isolation(&conf)
 	if o.Store, err = c.store(); err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ var fronts = func() map[Front]map[string]front {
 			"observermessage":                     {use: Unused, note: noSuch},
 			"criticalsystemreminder_experimental": {use: Unused, note: "write it into the agent's text"},
 			"initialprompt":                       {use: Unused, note: "an agent gets its prompt from who starts it"},
-			"isolation":                           {use: Unused, note: "an agent works in the folder of its session: remove it, and start pawl with --worktree for a copy", guard: true, stops: true},
+			"isolation":                           {use: Used, guard: true},
 			"allowed-tools":                       {use: Unused, note: "use tools", guard: true, stops: true},
 			"hooks":                               {use: Used, guard: true},
 		},

@@ -3,8 +3,10 @@ package permission
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
 // This file derives the rights of an agent's session from those of the session
@@ -24,6 +26,20 @@ func (p *Policy) Child(readOnly bool) *Policy {
 	q.parentLimits, q.limits = append(slices.Clip(p.parentLimits), p.limits...), nil
 	q.cfg.Mode, q.mode = p.mode.Child(readOnly), p.mode.Child(readOnly)
 	return &q
+}
+
+// Follow adds the rules of the session that started this one, which works in a copy of its
+// folder: a rule that guards a file there by its whole path guards the copy, too.
+func (p *Policy) Follow(parent *Policy) {
+	p.AddRules(parent.rules)
+	for _, r := range parent.rules {
+		named := strings.HasPrefix(r.Pattern, "/") || strings.HasPrefix(r.Pattern, "~")
+		rest, in := strings.CutPrefix(parent.absPattern(r.Pattern), parent.cfg.Root+"/")
+		if f := r.family(); in && named && r.List != Allows && (f == tool.ReadFamily || f == tool.EditFamily) {
+			r.Pattern = p.cfg.Root + "/" + rest
+			p.AddRules([]Rule{r})
+		}
+	}
 }
 
 // Grants lists the rules that a person allowed in this session.

@@ -126,3 +126,22 @@ func TestRouteLeavesQuestions(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 14.1, 16.5: the rules of a session hold for an agent in a copy of its folder; one that
+// names a file by its whole path holds for the copy of the file.
+func TestFollow(t *testing.T) {
+	of := New(Config{Mode: Auto, Root: "/w", Home: "/home/me"})
+	if err := of.Add(User, nil, nil, []string{"read(/w/secret.txt)", "read(keys/**)", "read(/other/x)"}); err != nil {
+		t.Fatal(err)
+	}
+	p := New(Config{Mode: Auto, Root: "/w/.claude/worktrees/x", Home: "/home/me"})
+	p.Follow(of)
+	guarded := p.Guarded()
+	for path, want := range map[string]bool{
+		"secret.txt": true, "/w/secret.txt": true, "keys/a": true, "/other/x": true, "a.txt": false, "/w/.claude/worktrees/x/b/secret.txt": false,
+	} {
+		if guarded(path) != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+}

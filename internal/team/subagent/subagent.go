@@ -103,7 +103,7 @@ func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, m
 	}
 	a := tool.Agent{
 		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k, mask),
-		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Model: cmp.Or(model, k.Model), Effort: cmp.Or(effort, k.Effort), USD: k.USD, Steps: k.Steps,
+		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Isolated: k.Isolated, Model: cmp.Or(model, k.Model), Effort: cmp.Or(effort, k.Effort), USD: k.USD, Steps: k.Steps,
 		Hooks: k.HookFiles(hooks),
 	}
 	if in.Background = in.Background || k.Background; in.Background {
@@ -202,6 +202,9 @@ func note(r tool.AgentRun) string {
 	out := plural.Of(r.Calls, "call")
 	if n := len(r.Files); n > 0 {
 		out += ", " + plural.Of(n, "file") + " changed"
+	}
+	if r.Branch != "" {
+		out += " on the branch " + r.Branch
 	}
 	if r.USD != nil && *r.USD > 0 {
 		out += fmt.Sprintf(", $%.4f", *r.USD)
