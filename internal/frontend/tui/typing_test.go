@@ -161,6 +161,7 @@ func TestPictures(t *testing.T) {
 	}
 	r.clipboard = func(context.Context) (*Picture, error) { return image("clipboard"), nil }
 	r.start("")
+	r.see("session s1") // before it is open nobody knows what its model takes
 	r.send(keys.Paste{Text: "/x/huge.png"})
 	r.see("larger than 10 MB")
 	r.send(keys.Paste{Text: "/x/cat.png"})
