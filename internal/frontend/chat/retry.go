@@ -84,9 +84,18 @@ func (r Retry) in(b event.Retried, left time.Duration) Retry {
 	}
 	until := ""
 	if b.Left > 0 && b.Most == 0 {
-		until = ", gives up in " + took.Text((left + b.Left).Round(time.Second))
+		until = ", gives up in " + took.Text(coarse(left+b.Left))
 	}
 	return r.say(b, r.Next+until)
+}
+
+// coarse rounds a time up to minutes, until it is short: a second clock beside that of the
+// next try would say less.
+func coarse(d time.Duration) time.Duration {
+	if d < 2*time.Minute {
+		return d.Round(time.Second)
+	}
+	return (d + time.Minute - 1).Truncate(time.Minute)
 }
 
 // over returns a retry after which no other try of the same request and model comes.

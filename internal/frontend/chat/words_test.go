@@ -76,6 +76,8 @@ func TestRetryWords(t *testing.T) {
 	}{
 		{[]event.Body{event.Retried{Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Shown: true}},
 			"+p answered 529: busy; try 2 in 2s, gives up in 1m2s (its text so far is discarded)"},
+		{[]event.Body{event.Retried{Attempt: 2, Error: busy, Wait: 8 * time.Second, Left: 4*time.Minute + 46*time.Second}, event.Waiting{Left: time.Second}},
+			"+p answered 529: busy; try 3 in 8s, gives up in 5m\n~p answered 529: busy; try 3 in 1s, gives up in 5m"},
 		{[]event.Body{event.Retried{Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Most: 5}}, "+p answered 529: busy; try 3 of 5 in 2s"},
 		{[]event.Body{event.Retried{Attempt: 1, Error: bare}}, "+p answered 400: no explanation [bad_request] (see [key]); try 2 now"},
 		{[]event.Body{event.Retried{Attempt: 1, Error: event.Fault{Message: "a [b_c]"}}}, "+a [b_c]; try 2 now"},

@@ -37,10 +37,15 @@ func (s *screen) status() styled.Line {
 		parts = append(parts, mode)
 	}
 	if s.busy {
-		text := "● " + s.activity(open.Activity()) + since(s.busySince, s.Now())
+		text, hint := "● "+s.activity(open.Activity()), "esc interrupts"
+		if open.Activity() == lifecycle.ErrorRecovery { // its line counts down
+			hint += ", then /model takes another"
+		} else {
+			text += since(s.busySince, s.Now())
+		}
 		parts = append(parts, styled.Of(styled.Accent, text))
 		if a := s.Conversation.Attached(); a == nil || a.Steers || a.Interrupt != nil {
-			parts = append(parts, styled.Of(styled.Dim, "esc interrupts"))
+			parts = append(parts, styled.Of(styled.Dim, hint))
 		}
 	}
 	if a := s.Conversation.Attached(); a != nil && a.Interrupt == nil {

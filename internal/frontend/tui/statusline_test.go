@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
@@ -63,4 +65,15 @@ func TestStatusLineThatHangs(t *testing.T) {
 	if strings.Contains(r.text(), "too late") {
 		t.Error(r.text())
 	}
+}
+
+// SPEC 5.4, 18.2: while a request is tried again, one clock runs, and the next step is told.
+func TestTryingAgain(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Turn{Err: &fault.Error{Category: fault.Provider, Retryable: true, Message: "busy", RetryAfter: time.Minute}}))
+	r.start("")
+	r.say("do it")
+	r.press("enter")
+	r.see("● trying again · esc interrupts, then /model takes another")
+	r.press("esc")
+	r.see("interrupted")
 }
