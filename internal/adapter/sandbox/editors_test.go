@@ -30,6 +30,10 @@ func TestEditorsAreNotAsked(t *testing.T) {
 		{"LD_PRELOAD=libm.so.6 cp a b", nil, 1},
 		{"python3 -c 'print(1)'; (cp a b; cp a c); echo x | (cat > d; true)", []string{"b", "c", "d"}, 0},
 		{"[ -n \"$BASH_ENV\" ] || BASH_ENV=x.sh python3 -c 'import os, subprocess; subprocess.run(open(\"/proc/%d/cmdline\" % os.getppid()).read().split(\"\\0\")[:-1])'; true", nil, 1},
+		{"python3 -c 'print(1)'; find . -name a -exec cp {} b ';'; true", nil, 1}, // find starts it
+		{"echo a | xargs -I{} cp {} b; true", nil, 1},
+		{"sh -c 'cp a b; true'; true", nil, 1},
+		{"python3 -c 'print(1)'; nice cp a b; for x in c d; do cp a $x; done", []string{"b", "c", "d"}, 0},
 		{"exec python3 -c 'open(\"b\", \"w\")'", nil, 1},
 		{"touch c; mv a b", nil, 1}, // not of this line
 	} {
