@@ -59,9 +59,10 @@ func (s *Session) mirror() {
 // that Busy knows of it.
 func (s *Session) submitToOwner(ctx context.Context, op Op) (int64, error) {
 	cause, err := s.cfg.Owner.Submit(ctx, op)
-	if cause > s.log.Last() {
-		for range s.log.Events(ctx, s.log.Last()) {
-			if s.log.Last() >= cause {
+	// Its event may arrive at any moment of this: what follows begins where the look was.
+	if came := s.log.Last(); came < cause {
+		for e := range s.log.Events(ctx, came) {
+			if e.Seq >= cause {
 				break
 			}
 		}
