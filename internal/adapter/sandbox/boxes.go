@@ -128,10 +128,6 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 		return nil, nil, errors.New("the session has ended")
 	}
 	facts, own := b.toolchainsOnce()
-	facts.Kept = b.git.paths(dir + "/x")
-	if b.also != nil {
-		facts.Kept = append(facts.Kept, b.also()...)
-	}
 	if c.Root != "" {
 		facts.Root, facts.Lists, facts.Parts, facts.Git, facts.Common = real(c.Root), nil, nil, nil, nil
 	}
@@ -153,6 +149,10 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 		}
 		b.warm.Fill(own, dir)
 		env = append(env, goCache(&facts, b.Self, b.env, own)...)
+		facts.Kept = b.git.paths(dir + "/x")
+		if b.also != nil {
+			facts.Kept = append(facts.Kept, b.also()...)
+		}
 		if !b.Temporary {
 			b.pruneOnce.Do(func() {
 				now := time.Now()

@@ -27,6 +27,9 @@ type GitUses struct {
 	root, home string
 	mu         sync.Mutex
 	parsed     map[string]parsed
+	// Of this look: the real paths, and the files that were looked at.
+	reals  reals
+	looked map[string]bool
 }
 
 // parsed is a file of configuration as it was read.
@@ -55,6 +58,7 @@ func NewGitUses(env func(string) string, root string) *GitUses {
 func (g *GitUses) Of(files ...string) []tool.GitUse {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.reals, g.looked = reals{}, map[string]bool{}
 	f := finding{g: g, words: map[string]bool{}}
 	for _, r := range g.repositories(files) {
 		f.top, f.seen = r.top, map[string]bool{}
@@ -117,7 +121,7 @@ func (g *GitUses) repositories(files []string) []repositoryAt {
 	looked := map[string]bool{}
 	add := func(top, folder string) {
 		if len(out) < maxRepositories {
-			out = append(out, g.repositoryIn(real(top), folder))
+			out = append(out, g.repositoryIn(g.reals.of(top), folder))
 		}
 	}
 	for _, file := range append([]string{filepath.Join(g.root, "x")}, files...) {
@@ -154,7 +158,7 @@ func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
 	for _, c := range r.configs {
 		for _, s := range g.settings(c) {
 			if s.Key == "core.worktree" && s.Value != "" {
-				r.top = real(resolveAgainst(folder, s.Value))
+				r.top = g.reals.of(resolveAgainst(folder, s.Value))
 			}
 		}
 	}
@@ -363,15 +367,21 @@ func leads(path string) []string {
 // read.
 func (g *GitUses) settings(file string) []gitconfig.Setting { return g.parse(file, gitconfig.Parse) }
 
-// parse reads a file, again only if it changed.
+// parse reads a file, again only if it changed. Many repositories of a look share files.
 func (g *GitUses) parse(file string, read func(string) []gitconfig.Setting) []gitconfig.Setting {
+	if g.looked[file] {
+		return g.parsed[file].settings
+	}
+	g.looked[file] = true
 	st, err := os.Stat(file)
 	if err != nil || !st.Mode().IsRegular() {
+		delete(g.parsed, file)
 		return nil
 	}
 	if old, ok := g.parsed[file]; ok && os.SameFile(old.st, st) && old.st.ModTime().Equal(st.ModTime()) && old.st.Size() == st.Size() {
 		return old.settings
 	}
+	delete(g.parsed, file)
 	f, err := plainfile.Open(file)
 	if err != nil {
 		return nil

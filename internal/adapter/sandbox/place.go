@@ -195,3 +195,22 @@ func real(p string) string {
 	}
 	return p
 }
+
+// reals are the real paths of many paths that share their folders, as of one moment.
+type reals map[string]string
+
+// of is real, which looks at each folder once.
+func (r reals) of(p string) string {
+	p = filepath.Clean(p)
+	out, ok := r[p]
+	dir := filepath.Dir(p)
+	if ok || dir == p {
+		return cmp.Or(out, p)
+	}
+	out = filepath.Join(r.of(dir), filepath.Base(p))
+	if _, err := os.Readlink(out); err == nil {
+		out = real(p)
+	}
+	r[p] = out
+	return out
+}

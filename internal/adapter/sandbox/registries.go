@@ -79,8 +79,12 @@ func packageSettings(f *confine.Facts, env func(string) string, own string) ([]s
 		}
 	}
 	for _, name := range inTheOpen {
-		file := real(filepath.Join(f.Home, name))
-		if text, ok := firstOf([]string{file}); ok && secrets.New().String(text) == text && withoutUser(text) == text && holdsNoKeys(*f, file) {
+		file := filepath.Join(f.Home, name)
+		text, ok := firstOf([]string{file})
+		if !ok || secrets.New().String(text) != text || withoutUser(text) != text {
+			continue
+		}
+		if file = real(file); holdsNoKeys(*f, file) {
 			f.Reads = append(slices.Clone(f.Reads), file)
 		}
 	}
