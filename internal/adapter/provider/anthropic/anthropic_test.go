@@ -9,7 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
-	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/must"
@@ -18,7 +18,7 @@ import (
 // SPEC 9.4: what was sent is never sent otherwise.
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, anthropic.New(provider.Tuning{}), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
+	codectest.Encoding(t, anthropic.New(provider.Tuning{}), `,"cache_control":{"type":"ephemeral"}`)
 }
 
 func step(t *testing.T, mark bool, ms ...llm.Message) string {
@@ -253,10 +253,10 @@ func TestDecoder(t *testing.T) {
 }
 
 func FuzzDecoder(f *testing.F) {
-	f.Add([]byte(`{"type":"message_start","message":{"content":[]}}` + "\n" + `{"type":"content_block_start","index":0,"content_block":{"type":"text"}}` + "\n" +
-		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"<think>a"}}` + "\n" + `{"type":"message_stop"}`))
-	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","input":{"a":1}},{"type":"thinking","thinking":"x","signature":"y"}],"usage":{}}`))
-	f.Fuzz(func(t *testing.T, data []byte) { wiretest.CheckDecoder(t, anthropic.New(provider.Tuning{}), data) })
+	codectest.Decoding(f, anthropic.New(provider.Tuning{}),
+		`{"type":"message_start","message":{"content":[]}}`+"\n"+`{"type":"content_block_start","index":0,"content_block":{"type":"text"}}`+"\n"+
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"<think>a"}}`+"\n"+`{"type":"message_stop"}`,
+		`{"type":"message","content":[{"type":"tool_use","input":{"a":1}},{"type":"thinking","thinking":"x","signature":"y"}],"usage":{}}`)
 }
 
 // SPEC 20.1: the cache lasts an hour only where that is asked for and known to be taken; all

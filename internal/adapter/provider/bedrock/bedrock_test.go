@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // SPEC 17.7, 9.4
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, bedrock.New("anthropic.claude-sonnet-4-6", provider.Tuning{}), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
+	codectest.Encoding(t, bedrock.New("anthropic.claude-sonnet-4-6", provider.Tuning{}), `,"cache_control":{"type":"ephemeral"}`)
 	codectest.Encoding(t, bedrock.New("openai.gpt-oss-120b-1:0", provider.Tuning{}), "")
 }
 

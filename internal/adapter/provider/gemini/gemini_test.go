@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
+	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
-	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
@@ -27,7 +27,7 @@ func api() provider.API {
 // SPEC 9.4: what was sent is never sent otherwise.
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, gemini.New(provider.Tuning{}), gemini.Name, "")
+	codectest.Encoding(t, gemini.New(provider.Tuning{}), "")
 }
 
 // read returns events to a decoder.
@@ -244,9 +244,9 @@ func TestEnd(t *testing.T) {
 }
 
 func FuzzDecoder(f *testing.F) {
-	f.Add([]byte(chunk(`{"functionCall":{"name":"f","willContinue":true}}`, "") + "\n" + chunk(`{"functionCall":{"partialArgs":[{"jsonPath":"$.a[0]['b']","stringValue":"x"}]}}`, "STOP")))
-	f.Add([]byte(chunk(`{"text":"<think>a"},{"text":"b","thoughtSignature":"s"},{"text":"c","thought":true}`, "STOP")))
-	f.Fuzz(func(t *testing.T, data []byte) { wiretest.CheckDecoder(t, api(), data) })
+	codectest.Decoding(f, api(),
+		chunk(`{"functionCall":{"name":"f","willContinue":true}}`, "")+"\n"+chunk(`{"functionCall":{"partialArgs":[{"jsonPath":"$.a[0]['b']","stringValue":"x"}]}}`, "STOP"),
+		chunk(`{"text":"<think>a"},{"text":"b","thoughtSignature":"s"},{"text":"c","thought":true}`, "STOP"))
 }
 
 // SPEC 3.2: a reply whose call is lost is no end of a turn, whatever was said before it: it is

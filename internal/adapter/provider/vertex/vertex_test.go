@@ -21,7 +21,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider"
-	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/codectest"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/vertex"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/wiretest"
@@ -37,8 +36,8 @@ var place = vertex.Place{Project: "my-project", Region: "us-east5"}
 // SPEC 17.7, 9.4
 func TestCodec(t *testing.T) {
 	t.Parallel()
-	wiretest.TestCodec(t, vertex.New("claude-sonnet-4-6", place, provider.Tuning{}), anthropic.Name, `,"cache_control":{"type":"ephemeral"}`)
-	wiretest.TestCodec(t, vertex.New("gemini-2.5-pro", place, provider.Tuning{}), "google-generate-content", "")
+	codectest.Encoding(t, vertex.New("claude-sonnet-4-6", place, provider.Tuning{}), `,"cache_control":{"type":"ephemeral"}`)
+	codectest.Encoding(t, vertex.New("gemini-2.5-pro", place, provider.Tuning{}), "")
 	codectest.Encoding(t, vertex.New("meta/llama-4", place, provider.Tuning{}), "")
 }
 
