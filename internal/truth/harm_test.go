@@ -24,7 +24,6 @@ type world struct {
 	plain   bool
 }
 
-// again makes the world anew.
 func (w *world) again(plain bool) (*world, error) {
 	_ = syscall.Close(w.watch)
 	return makeWorld(plain)

@@ -61,7 +61,6 @@ const (
 
 var name = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// Builtin returns the built-in kinds.
 func Builtin() []Kind {
 	return []Kind{
 		{

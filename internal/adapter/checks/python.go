@@ -46,7 +46,6 @@ func (t *tree) pythonAbove(name string) (string, bool) {
 	return out, ok
 }
 
-// pytestConfigured reports whether the folder configures pytest.
 func (t *tree) pytestConfigured(dir string) bool {
 	for file, mark := range map[string]string{
 		"pytest.ini": "", "conftest.py": "", "pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "[pytest]",

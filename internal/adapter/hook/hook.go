@@ -44,7 +44,6 @@ type Hooks struct {
 	rules []hook.Rule
 }
 
-// New returns the hooks of a session.
 func New(rules []hook.Rule, o Options) *Hooks { return &Hooks{o, rules} }
 
 // Rules returns all hooks, including those that are not run.

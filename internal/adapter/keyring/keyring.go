@@ -30,10 +30,8 @@ func Open(env func(string) string) (r Ring, ok bool) {
 	return r, false
 }
 
-// Get returns a secret.
 func (Ring) Get(name string) (string, error) { return system.Get(service, name) }
 
-// Set keeps a secret.
 func (Ring) Set(name, secret string) error { return system.Set(service, name, secret) }
 
 // Delete removes a secret. It returns nil if there is none.

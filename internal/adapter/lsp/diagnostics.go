@@ -337,7 +337,6 @@ func (c *client) take(path string, r documentReport) {
 	}
 }
 
-// opened lists the open documents.
 func (c *client) opened() []string {
 	c.docs.mu.Lock()
 	defer c.docs.mu.Unlock()

@@ -283,7 +283,6 @@ func (d *drafts) change(ch documentChange) error {
 	return fmt.Errorf("the server wants a change of the kind %q, which is not known", ch.Kind)
 }
 
-// at returns the draft of a file.
 func (d *drafts) at(uri string) (*draft, error) {
 	path, ok := fromURI(uri)
 	if !ok || !within(d.s.opt.Root, path) {

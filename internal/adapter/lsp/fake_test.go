@@ -216,7 +216,6 @@ func (f *fake) publish(path string, version int, messages ...string) {
 	f.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": p})
 }
 
-// last is the newest message of a method.
 func (f *fake) last(method string) (m message, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -230,7 +230,6 @@ func replay(t *testing.T, server string, of transcript, how func(*replayed)) {
 	})
 }
 
-// starterFunc is a process.Starter.
 type starterFunc func(process.Program) process.Process
 
 func (f starterFunc) Start(_ context.Context, p process.Program) (process.Process, error) {

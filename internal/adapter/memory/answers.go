@@ -73,7 +73,6 @@ func (a Answers) Get(key string) (Answer, bool) {
 	return out, true
 }
 
-// Put stores an answer.
 func (a Answers) Put(key string, ans Answer) error {
 	raw, err := json.Marshal(ans)
 	if err != nil {

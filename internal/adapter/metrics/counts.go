@@ -26,7 +26,6 @@ type Counts struct {
 	waiting  map[string]bool // ids of questions that a person has not answered
 }
 
-// Apply counts one event.
 func (c *Counts) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return

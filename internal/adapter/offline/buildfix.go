@@ -63,7 +63,6 @@ func (b *builder) fixes(e repair.BuildError) (*source, []fix, error) {
 	return f, fixes, err
 }
 
-// at returns the byte of a position.
 func (s *source) at(p token.Pos) int { return s.fset.Position(p).Offset }
 
 // splice returns the text with a range replaced.

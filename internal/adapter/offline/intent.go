@@ -67,7 +67,6 @@ func fields(s string) []string {
 	return out
 }
 
-// has reports whether one of the words is in a list.
 func has(words []string, list string) bool {
 	return slices.ContainsFunc(strings.Fields(list), func(w string) bool { return slices.Contains(words, w) })
 }

@@ -45,7 +45,6 @@ func skipped(p string) bool {
 // errNoGo is the error of a go command without a toolchain.
 var errNoGo = errors.New("the go command is not on PATH here, so I can neither build nor test: install Go from https://go.dev/dl, or add its bin folder to PATH")
 
-// runGo runs a go command.
 func runGo(h *hands, command string) (string, int, error) {
 	out, exit, err := h.Run(command)
 	if err == nil && exit == 127 {

@@ -328,7 +328,6 @@ func said(ms []llm.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// do is a whole session of one prompt.
 func (r *runner) do(prompt string) (all string, last string) {
 	r.t.Helper()
 	m := New()

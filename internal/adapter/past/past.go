@@ -49,7 +49,6 @@ type Copy struct {
 	Reads []string
 }
 
-// Remove removes the copy.
 func (c *Copy) Remove() error { return os.RemoveAll(c.Dir) }
 
 // New copies a folder, which is a real path, into a new folder below temp.

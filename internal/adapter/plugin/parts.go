@@ -29,7 +29,6 @@ type Set struct {
 	Parts     []trust.Part // of the servers
 }
 
-// All returns the parts of hooks and servers.
 func (s Set) All() []trust.Part { return slices.Concat(s.HookParts, s.Parts) }
 
 // Set returns the hooks and servers of an installed plugin, with its current files.

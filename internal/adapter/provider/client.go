@@ -115,7 +115,6 @@ func (c *Client) Info() llm.Info { return c.cfg.Info }
 // Codec returns the encoder of requests for this client.
 func (c *Client) Codec() llm.Codec { return c.cfg.API }
 
-// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // errStopped ends an exchange whose reader wants no more.

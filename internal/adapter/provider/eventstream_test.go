@@ -26,7 +26,6 @@ func message(payload string, headers string, lie func(total, head *uint32)) []by
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// text is a header with a text.
 func text(name, value string) string {
 	return string([]byte{byte(len(name))}) + name + "\x07" + string([]byte{byte(len(value) >> 8), byte(len(value))}) + value
 }

@@ -83,7 +83,6 @@ func NewRecorder(path string, mask func([]byte) []byte) *Recorder {
 	return &Recorder{path: path, mask: mask}
 }
 
-// Wrap returns the model with its replies recorded.
 func (r *Recorder) Wrap(m llm.Model) llm.Model {
 	w := recorded{m, r}
 	if e, ok := m.(llm.Encoded); ok {

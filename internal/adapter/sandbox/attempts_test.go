@@ -554,7 +554,6 @@ func networks() []attempt {
 	}
 }
 
-// kernels are attempts on the machine.
 func kernels() []attempt {
 	private := func(at spot) {
 		if at.Control {

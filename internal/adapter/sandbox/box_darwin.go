@@ -64,7 +64,6 @@ func apfs(folder string) error {
 	return nil
 }
 
-// processes lists the processes of this user.
 func processes() ([]processInfo, error) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
 	if err != nil {

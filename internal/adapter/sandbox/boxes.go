@@ -242,7 +242,6 @@ func realRules(rules []process.PathRule, root, at string) []process.PathRule {
 	return out
 }
 
-// caches returns the folder of the caches.
 func (b *Boxes) caches(own string) (string, error) {
 	if own != "" && !b.Temporary {
 		return own, nil

@@ -35,7 +35,6 @@ func (c caller) mayWait() error {
 	return errLater
 }
 
-// lockNames locks the names in the workspace.
 func (c caller) lockNames() error {
 	switch {
 	case c.apart:

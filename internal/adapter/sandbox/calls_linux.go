@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// make makes a notified call.
 func (c caller) make() error {
 	a := c.n.Args
 	fd := func(i int) int32 { return int32(a[i]) }

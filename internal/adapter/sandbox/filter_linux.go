@@ -193,7 +193,6 @@ func search(spans []span) program {
 	return append(append(p, below...), above...)
 }
 
-// compiled returns the program for a policy.
 func compiled(p confine.Policy, held bool) []unix.SockFilter { return rules(p, held).compile() }
 
 // rules returns the filter of a policy. held: the supervisor opens for reading as well;

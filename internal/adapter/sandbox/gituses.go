@@ -80,7 +80,6 @@ func (g *GitUses) Of(files ...string) []tool.GitUse {
 	return f.out
 }
 
-// paths returns the places of Of.
 func (g *GitUses) paths(files ...string) []string {
 	var out []string
 	for _, u := range g.Of(files...) {
@@ -144,7 +143,6 @@ func (g *GitUses) repositories(files []string) []repositoryAt {
 	return out
 }
 
-// repositoryIn returns the repository with this git folder.
 func (g *GitUses) repositoryIn(top, folder string) repositoryAt {
 	r := repositoryAt{top: top, folder: folder}
 	folders := []string{folder}

@@ -106,7 +106,6 @@ func confined(pid int) (threads int, ok bool) {
 	return threads, true
 }
 
-// field returns a value of a status file.
 func field(status []byte, name string) string {
 	for line := range bytes.Lines(status) {
 		if v, ok := bytes.CutPrefix(line, []byte(name)); ok {
@@ -250,7 +249,6 @@ func reserves(pid uint32, args [6]uint64) int64 {
 	return max(0, min(int64(min(args[3], math.MaxInt64)), int64(end)-st.Blocks*512, room))
 }
 
-// number returns a number of a file with fields.
 func number(fields []byte, name string) int64 {
 	n, _ := strconv.ParseInt(strings.TrimSuffix(field(fields, name), " kB"), 10, 64)
 	return n

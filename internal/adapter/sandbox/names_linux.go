@@ -43,7 +43,6 @@ func (c caller) ownDescriptor(file string) (int32, bool) {
 	return int32(fd), err == nil
 }
 
-// mkdir makes a folder.
 func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 	if err := c.lockNames(); err != nil {
 		return err

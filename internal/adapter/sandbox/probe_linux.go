@@ -116,7 +116,6 @@ func attempts(work, key, secret string, port int) []Proof {
 	return out
 }
 
-// ownServer makes a server and connects to it.
 func ownServer(connect func(port int) error) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

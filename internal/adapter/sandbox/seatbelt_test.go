@@ -68,7 +68,6 @@ func beSeatbelt() int {
 	return 0
 }
 
-// listed lists all processes.
 func listed() ([]processInfo, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -87,5 +87,4 @@ func (p Paths) Kept() string {
 // Keys returns the folder of the keys that pawl login stored.
 func (p Paths) Keys() string { return filepath.Join(p.State, "keys") }
 
-// Notes returns the path of preferences and notes.
 func (p Paths) Notes() string { return filepath.Join(p.State, "notes.jsonl") }

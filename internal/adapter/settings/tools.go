@@ -11,7 +11,6 @@ type Tools struct {
 	Timeout     map[string]string `json:"timeout,omitempty" jsonschema:"the longest call of a tool, by its name, such as {\"web_fetch\": \"30s\"}"`
 }
 
-// All reports whether every correction is made.
 func (t Tools) All() bool { return t.AutoCorrect == "all" }
 
 // Check returns an error if a value is invalid.
@@ -23,7 +22,6 @@ func (t Tools) Check() error {
 	return err
 }
 
-// Timeouts returns Timeout as durations.
 func (t Tools) Timeouts() (map[string]time.Duration, error) {
 	out := make(map[string]time.Duration, len(t.Timeout))
 	for name, said := range t.Timeout {

@@ -61,7 +61,6 @@ func (m mark) hasEnv(entry string) bool {
 	return entry == m.env || strings.HasSuffix(m.env, ".") && strings.HasPrefix(entry, m.env)
 }
 
-// hasLimit is hasEnv for a limit.
 func (m mark) hasLimit(soft string) bool {
 	return soft == m.limit || len(soft) == len(m.limit)+limitPlaces && strings.HasPrefix(soft, m.limit)
 }

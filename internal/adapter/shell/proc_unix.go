@@ -64,7 +64,6 @@ func end(f family, grace time.Duration, dead <-chan struct{}) {
 	}
 }
 
-// groupAlive reports whether a group has processes.
 func groupAlive(group int) bool {
 	return !errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
 }

@@ -182,7 +182,6 @@ func Title(prompt string) string {
 	return b.String()
 }
 
-// IsHash reports whether s is a hash as Blobs returns it.
 func IsHash(s string) bool {
 	if len(s) != 64 {
 		return false

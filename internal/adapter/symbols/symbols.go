@@ -33,7 +33,6 @@ type Finder struct {
 	servers Servers // nil: there are none
 }
 
-// New returns a Finder for a workspace.
 func New(files tool.Files, servers Servers) *Finder { return &Finder{files, servers} }
 
 const (

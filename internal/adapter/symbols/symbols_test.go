@@ -61,7 +61,6 @@ func found(spots []tool.SymbolPosition) string {
 const calc = `// Package calc adds.
 package calc
 
-// Add adds.
 func Add(a, b int) int {
 	return a + b
 }
@@ -81,7 +80,6 @@ type (
 
 const (
 	Adds = iota
-	// Adder is one.
 	Adder
 )
 

@@ -97,7 +97,6 @@ func (h *hunk) side(without byte) []string {
 	return out
 }
 
-// parsePatch parses either form of a patch.
 func parsePatch(text string) ([]patchFile, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var files []patchFile

@@ -14,7 +14,6 @@ type gitLogArgs struct {
 	Count int    `json:"count,omitempty" doc:"how many; default 20, at most 200"`
 }
 
-// GitLog returns the tool that lists commits.
 func GitLog() tool.Tool {
 	t := tool.New("git_log",
 		"List the latest git commits, newest first: hash, date, author, subject.",

@@ -53,7 +53,6 @@ func gitFootprint(env tool.Env, path string) (tool.Footprint, error) {
 	return folderSpan(env, path)
 }
 
-// gitPath returns a path in the form for git.
 func gitPath(env tool.Env, path string) (string, error) {
 	if env.Files == nil {
 		return path, nil

@@ -15,7 +15,6 @@ type lsArgs struct {
 	Path string `json:"path,omitempty" doc:"folder; default the workspace"`
 }
 
-// Ls returns the tool that lists a folder.
 func Ls() tool.Tool {
 	t := tool.New("ls",
 		"List a folder: folders end in /, files have their size, symlinks their target; ignored entries are marked. "+

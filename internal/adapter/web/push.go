@@ -38,7 +38,6 @@ type Subscription struct {
 // PushKey signs messages: a browser accepts them only of the key that it subscribed with.
 type PushKey struct{ key *ecdsa.PrivateKey }
 
-// NewPushKey makes a key.
 func NewPushKey() (PushKey, error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	return PushKey{k}, err
@@ -53,7 +52,6 @@ func ReadPushKey(raw []byte) (PushKey, error) {
 // Private is the key itself, Public what browsers get.
 func (k PushKey) Private() ([]byte, error) { return k.key.Bytes() }
 
-// Public returns the public key.
 func (k PushKey) Public() ([]byte, error) { return k.key.PublicKey.Bytes() }
 
 // PushMessage is a message. One with a Topic replaces an earlier one that was not

@@ -106,7 +106,6 @@ func plainText(s string) string {
 	return s
 }
 
-// searchAPINames returns the names of the services.
 func searchAPINames() []string { return []string{"brave", "tavily", "searxng"} }
 
 // SearchKeys returns the variables that may hold the services' keys.

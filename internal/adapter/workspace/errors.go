@@ -52,7 +52,6 @@ func (e *LinkedError) Error() string {
 		"write it again if that is intended", e.Path, e.Links)
 }
 
-// sizeText returns a size for people.
 func sizeText(n int64) string {
 	switch {
 	case n >= 1<<30:

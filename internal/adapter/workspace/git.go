@@ -156,7 +156,6 @@ func (g *Git) files(ctx context.Context, dir, repo string) ([]string, error) {
 	return names, nil
 }
 
-// ignored returns which of the names in dir git ignores.
 func (g *Git) ignored(ctx context.Context, dir string, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -99,7 +99,6 @@ type search struct {
 	all     tool.Matches             // of everything before those
 }
 
-// visit searches some files of a folder.
 func (s *search) visit(worker int, in *folder, at string, names []string) {
 	r := &tool.Matches{}
 	for _, name := range names {

@@ -51,7 +51,6 @@ func readDir(root *os.Root, rel string) ([]fs.DirEntry, error) {
 	return d.ReadDir(-1)
 }
 
-// searchFolder resolves the folder of a search.
 func (w *Workspace) searchFolder(dir string) (place, fs.FileInfo, error) {
 	p, err := w.resolve(cmp.Or(dir, "."))
 	if err != nil {
@@ -224,7 +223,6 @@ func (w *Workspace) List(ctx context.Context, dir string) ([]tool.Entry, error) 
 	return out, nil
 }
 
-// ignoredIn returns which entries of a folder are ignored.
 func (w *Workspace) ignoredIn(ctx context.Context, p place, entries []fs.DirEntry) (func(fs.DirEntry) bool, error) {
 	git, top := w.gitOf(p)
 	if git != nil {

@@ -178,7 +178,6 @@ func (w *Workspace) checkAllowed(p place) error {
 	return nil
 }
 
-// parent returns the folder of a place.
 func (w *Workspace) parent(p place) place { return w.placeOf(filepath.Dir(p.abs)) }
 
 // base returns the last name of a place.

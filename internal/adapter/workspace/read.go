@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
-// HashOf returns the hash of a content.
 func HashOf(data []byte) tool.Hash { return edits.HashOf(data) }
 
 func sumOf(h hash.Hash) tool.Hash { return tool.Hash(hex.EncodeToString(h.Sum(nil))) }

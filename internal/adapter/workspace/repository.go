@@ -95,7 +95,6 @@ func (w *Workspace) repositoryOf(ctx context.Context, git *Git, top string) (*re
 
 const reposMax = 64
 
-// askRepository asks git about a repository.
 func askRepository(ctx context.Context, git *Git, top string) (*repo, error) {
 	out, err := git.Run(ctx, top, nil, nil, "rev-parse", "--show-toplevel", "--show-object-format", "--git-path", "index", "--git-path", "info/exclude", "--git-common-dir", "--absolute-git-dir")
 	if ctx.Err() != nil {

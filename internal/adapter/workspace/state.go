@@ -34,7 +34,6 @@ const (
 	stateSubject   = 72 // runes of a commit's subject
 )
 
-// State returns the state of the repository that dir is in.
 func (g *Git) State(ctx context.Context, dir string) State {
 	s := State{Changed: -1}
 	repo := gitrepo.Above(dir)

@@ -171,7 +171,6 @@ func (t *tree) push(more ...*task) {
 	t.wake.Broadcast()
 }
 
-// listByGit has git list a folder.
 func (t *tree) listByGit(at, dir, top string) error {
 	names, err := t.git.files(t.ctx, dir, top)
 	if t.ctx.Err() != nil {

@@ -2,7 +2,6 @@ package workspace
 
 // This file is for the journal, a separate package below this one.
 
-// Temporary reports whether a name is a temporary name of a write.
 func Temporary(name string) bool { return isTemp(name) }
 
 // Lines counts the added and removed lines between two contents; none if one of

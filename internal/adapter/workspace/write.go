@@ -140,7 +140,6 @@ func (b *batch) inspect(ctx context.Context, j *job) error {
 	return b.w.checkLinks(j.from, j.info)
 }
 
-// readTarget reads the target.
 func (b *batch) readTarget(ctx context.Context, j *job) error {
 	if link, err := b.readLink(j); link || err != nil {
 		return err

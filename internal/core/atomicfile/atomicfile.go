@@ -66,7 +66,6 @@ func Read(path string, most int64) ([]byte, error) {
 	return os.ReadFile(path) // empty is not nil
 }
 
-// WriteOn is Write on a disk.
 func WriteOn(disk Disk, path string, data []byte, perm os.FileMode) error {
 	f, err := disk.Create(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

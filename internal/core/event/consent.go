@@ -100,7 +100,6 @@ type Narrowed struct {
 	File  string `json:"file,omitempty"` // where it is written
 }
 
-// Left describes the tools that are left.
 func (n Narrowed) Left() string {
 	left := strings.Join(n.Rules, ", ")
 	if left == "" && (len(n.Not) > 0 || n.Hooks != "") {

@@ -13,7 +13,6 @@ type Line struct {
 // nothing was told of its parts.
 func (b CallDone) Lines() []Line { return lines(b.Command, b.Exit, b.Checks) }
 
-// Lines is as that of CallDone.
 func (b PersonRan) Lines() []Line { return lines(b.Command, b.Exit, b.Checks) }
 
 func lines(whole string, exit *int, checks []tool.Ended) (out []Line) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// Formats lists the formats of Draw.
 func Formats() []string { return []string{"text", "mermaid", "dot"} }
 
 // Draw returns a table as text, as a Mermaid state diagram or as a Graphviz graph.

@@ -14,7 +14,6 @@ type Meta map[string]any
 // Listener is called after a transition.
 type Listener func(from, to State, meta Meta)
 
-// Transition is one transition.
 type Transition struct{ From, To State }
 
 // storedTransition is a Transition by the positions of its states in the table.

@@ -154,7 +154,6 @@ type Request struct {
 	Body   [][]byte
 }
 
-// All returns the messages.
 func (r *Request) All() []Message {
 	if r.Messages == nil && r.Packed != nil {
 		return r.Packed()
@@ -179,7 +178,6 @@ type Encoded interface {
 	Codec() Codec
 }
 
-// DeltaKind is the kind of a Delta.
 type DeltaKind string
 
 // The kinds of deltas. Done is the last delta of a whole reply.
@@ -214,7 +212,6 @@ const (
 	StopOther   Stop = "other"
 )
 
-// Reply is a whole reply.
 type Reply struct {
 	Message  Message         `json:"message"`
 	Stop     Stop            `json:"stop"`

@@ -173,10 +173,8 @@ func (m Media) pages() int {
 	return n
 }
 
-// Part returns the media as a part of a message.
 func (m Media) Part() Part { return Part{Kind: Image, Media: m.Type, Data: m.Data} }
 
-// Attached returns the media of a part.
 func (p Part) Attached() Media { return Media{p.Media, p.Data} }
 
 // Apart returns a result's media as parts of a message, for APIs whose results are only
@@ -194,7 +192,6 @@ func (r Result) Apart(id string) []Part {
 	return parts[:len(parts)*min(1, len(r.Images))]
 }
 
-// Takes reports whether the model takes media of a kind.
 func (i Info) Takes(k MediaKind) bool {
 	return k == Images && i.Images || k == PDF && i.PDF || k == Audio && i.Audio
 }

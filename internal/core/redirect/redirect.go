@@ -19,7 +19,6 @@ import (
 // page is what the browser shows at the end.
 const page = `<!doctype html><meta charset="utf-8"><title>pawl</title><p>You can close this page and go back to pawl.`
 
-// SignIn is one sign-in.
 type SignIn struct {
 	Path string // of the address at which the browser ends
 	// Mine reports whether an answer is to this sign-in; nil: each one is.

@@ -76,7 +76,6 @@ func (w *walker) run(sc *scope, c Command, here []Word) []string {
 	return nil
 }
 
-// eval walks the text of eval.
 func (w *walker) eval(sc *scope, c Command, args []Word) []string {
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]

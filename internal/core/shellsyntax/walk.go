@@ -52,7 +52,6 @@ func (w *walker) fail(err error) {
 	}
 }
 
-// text returns the source of a node.
 func (w *walker) text(n syntax.Node) string {
 	a, b := int(n.Pos().Offset()), int(n.End().Offset())
 	if a < 0 || b > len(w.src) || a >= b {

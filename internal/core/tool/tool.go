@@ -119,7 +119,6 @@ type Result struct {
 	Refused []process.Refusal
 }
 
-// Text returns a successful result with this text.
 func Text(s string) Result { return Result{Text: s} }
 
 // Errorf returns a failure for the model.
@@ -406,7 +405,6 @@ var ErrNobody = errors.New("nobody is there to answer")
 // OwnLimit is the Timeout of a tool that limits its calls itself.
 const OwnLimit time.Duration = -1
 
-// Tool is one tool.
 type Tool struct {
 	Spec llm.ToolSpec
 	Facts
@@ -471,7 +469,6 @@ func (s Set) Specs() []llm.ToolSpec {
 	return out
 }
 
-// Names lists the names.
 func (s Set) Names() []string {
 	out := make([]string, len(s))
 	for i, t := range s {

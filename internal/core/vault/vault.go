@@ -60,7 +60,6 @@ func (v Vault) Get(name string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// Set keeps a secret.
 func (v Vault) Set(name string, secret []byte) error {
 	if v.Dir == "" {
 		return errors.New("no secrets are kept here")

@@ -40,7 +40,6 @@ type draft struct {
 	gone bool
 }
 
-// lookup returns the draft of a resolved path.
 func (d *Drafts) lookup(path string) (string, draft, bool) {
 	clean, _, err := d.Files.Resolve(path)
 	if err != nil {

@@ -155,7 +155,6 @@ func (r *Recorder) recoverWrites(ctx context.Context) []event.Draft {
 	return ds
 }
 
-// rollForward writes the rest of an undo.
 func (r *Recorder) rollForward(ctx context.Context, i undo.Intent, fate *undo.IntentOutcome) []event.Draft {
 	if i.Undone == nil && i.Redone == nil || len(fate.Done) == 0 || len(fate.Due) == 0 || len(fate.Lost) > 0 {
 		return nil

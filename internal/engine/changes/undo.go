@@ -54,7 +54,6 @@ func (r *Recorder) Undo(ctx context.Context, p undo.Plan, c undo.Consent) (Undon
 	return r.putBackKept(ctx, p, kept, out)
 }
 
-// putBack writes the files of a plan.
 func (r *Recorder) putBack(ctx context.Context, p undo.Plan, do []undo.File) error {
 	w, after := p.Record(do)
 	ws, err := r.writes(ctx, do)
@@ -118,7 +117,6 @@ func (r *Recorder) checkUnchanged(ctx context.Context, p undo.Plan, do []undo.Fi
 	return nil
 }
 
-// writes returns the writes of a plan.
 func (r *Recorder) writes(ctx context.Context, do []undo.File) ([]tool.Write, error) {
 	var ws []tool.Write
 	for _, f := range do {

@@ -115,7 +115,6 @@ func (r *Recorder) content(ctx context.Context, req tool.Write) (tool.File, erro
 	return r.cfg.Files.Read(ctx, req.Path, keepLimit)
 }
 
-// recordedPath returns a path in its recorded form.
 func (r *Recorder) recordedPath(p string, noFollow bool) string {
 	if !noFollow {
 		if clean, _, err := r.cfg.Files.Resolve(p); err == nil {
@@ -125,7 +124,6 @@ func (r *Recorder) recordedPath(p string, noFollow bool) string {
 	return path.Clean(p)
 }
 
-// changeDrafts returns the events for changes.
 func changeDrafts(w event.Writing, cs []tool.Change) []event.Draft {
 	var ds []event.Draft
 	for _, c := range cs {

@@ -71,7 +71,6 @@ type Parent interface {
 	// OpenModel opens a model with an effort ("": the session's). It fails if the session's
 	// budget cannot be enforced with it.
 	OpenModel(ref, effort string) (llm.Model, error)
-	// Open opens a child.
 	Open(context.Context, Child) (Session, error)
 }
 
@@ -97,12 +96,10 @@ type Children struct {
 	all     sync.WaitGroup
 }
 
-// New makes the children of a session.
 func New(cfg Config) *Children {
 	return &Children{cfg: cfg, cancels: map[string]context.CancelCauseFunc{}, ended: make(chan struct{})}
 }
 
-// For returns the agents of one call.
 func (c *Children) For(call string) tool.Agents { return callAgents{c, call} }
 
 type callAgents struct {

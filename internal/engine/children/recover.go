@@ -69,7 +69,6 @@ func (m *mirror) reopen(ctx context.Context, a event.AgentStarted) error {
 	return m.close(ctx, s, nil)
 }
 
-// TreeName returns the name of the working tree of a child that has one of its own.
 func TreeName(child string) string { return "agent-" + child[:min(8, len(child))] }
 
 // describe describes what an agent had done when pawl died.

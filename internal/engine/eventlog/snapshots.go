@@ -59,7 +59,6 @@ type Rooted interface {
 	Root() any
 }
 
-// roots lists the state of folds.
 func roots(folds []event.Fold) []any {
 	out := make([]any, 0, len(folds))
 	for _, f := range folds {

@@ -69,7 +69,6 @@ type Hooks struct {
 	stop       context.CancelFunc
 }
 
-// New makes the hooks of a session.
 func New(c Config) *Hooks {
 	h := &Hooks{c: c}
 	h.leave, h.stop = context.WithCancel(context.Background())
@@ -82,7 +81,6 @@ func New(c Config) *Hooks {
 // Fold is which files' hooks hold until the turn ends.
 type Fold struct{ Files []string }
 
-// Apply implements event.Fold.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Narrowed:
@@ -126,7 +124,6 @@ func (h *Hooks) of(e hook.Event, names ...string) []hook.Rule {
 	return out
 }
 
-// Rules lists the hooks.
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 
 // answer is a hook's answer with its rule.

@@ -112,7 +112,6 @@ type Operations struct {
 	cancelOpen context.CancelFunc
 }
 
-// New makes the operations of a session.
 func New(cfg Config) *Operations {
 	o := &Operations{cfg: cfg, log: cfg.Log, queued: make(chan struct{}, 1)}
 	o.openCtx, o.cancelOpen = context.WithCancel(context.Background())
@@ -346,7 +345,6 @@ type Interruption struct {
 func (i *Interruption) Error() string { return i.Why.Error() }
 func (i *Interruption) Unwrap() error { return i.Why }
 
-// Interrupted returns an interruption by somebody.
 func Interrupted(by string) *Interruption {
 	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "interrupted (" + by + ")"}
 	if by == "timeout" {
@@ -431,7 +429,6 @@ func (o *Operations) TakeNotes() []event.Draft {
 	return ds
 }
 
-// HasNote reports whether a note of this kind is queued.
 func (o *Operations) HasNote(why event.NotedWhy) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

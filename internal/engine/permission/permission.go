@@ -55,7 +55,6 @@ type Judge struct {
 	allowedAs map[string]string
 }
 
-// New returns the judge of a session.
 func New(c Config) *Judge { return &Judge{Config: c, allowedAs: map[string]string{}} }
 
 // Gate returns the gate of one turn, which is also the stage just before a call.

@@ -68,7 +68,6 @@ type Result struct {
 	Cut              string // see Recording.Cut
 }
 
-// Differs reports whether anything differs.
 func (r Result) Differs() bool { return r.Head+r.Size+r.Talk != "" }
 
 func New(r *Recording) *Play {

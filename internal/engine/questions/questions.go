@@ -38,7 +38,6 @@ type Questions struct {
 	open map[string]chan event.Answered
 }
 
-// New makes the questions of a session.
 func New(cfg Config) *Questions {
 	return &Questions{cfg: cfg, asking: make(chan struct{}, 1), open: map[string]chan event.Answered{}}
 }

@@ -159,7 +159,6 @@ func (s *Router) classify(ctx context.Context, prompt event.Prompted, now event.
 	return s.routed(name, "model", "", false), nil
 }
 
-// routed returns a route with its rights.
 func (s *Router) routed(name, by, why string, explicit bool) event.Routed {
 	t, _ := route.Lookup(name)
 	r := event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: explicit}

@@ -18,7 +18,6 @@ type Coordination struct{ s *Session }
 // Coordination returns the access for a coordinator of other sessions.
 func (s *Session) Coordination() Coordination { return Coordination{s} }
 
-// Append stores events.
 func (c Coordination) Append(ctx context.Context, ds ...event.Draft) error {
 	return c.s.log.Append(ctx, ds...)
 }

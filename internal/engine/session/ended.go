@@ -19,7 +19,6 @@ const (
 	mostRead   = 200 // files whose contents are compared
 )
 
-// closed returns the end of a turn with that.
 func (s *Session) closed(ctx context.Context, end event.Ended) event.Ended {
 	end.Obeyed = s.obeyed(ctx)
 	if s.inGit != nil {

@@ -178,7 +178,6 @@ func (s *Session) closeOpenCalls(ctx context.Context, told children.Recovered, f
 	return append(ds, event.Draft{Body: event.Resumed{Pawl: s.cfg.Version, Mode: string(s.perm.Mode()), Branch: s.cfg.Branch}})
 }
 
-// kindOf returns the kind of the tool that a call names.
 func (s *Session) kindOf(name string) tool.Kind {
 	t, _ := s.tools().Resolve(name)
 	return t.Does()

@@ -114,7 +114,6 @@ var words = map[string][]string{
 	"Route": {"read", "edit", "run"}, "Status": {"pending", "in_progress", "completed"},
 }
 
-// random fills a value.
 func random(r *rand.Rand, v reflect.Value, field string, depth int) {
 	switch t := v.Type(); {
 	case t == reflect.TypeFor[json.RawMessage]():

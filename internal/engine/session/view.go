@@ -59,10 +59,8 @@ func (v *View) Jobs() []tool.Job {
 // Info is the model in use.
 func (v *View) Info() llm.Info { return v.s.info() }
 
-// Tools are the tools that there are.
 func (v *View) Tools() tool.Set { return v.s.tools() }
 
-// Mode is the permission mode in force.
 func (v *View) Mode() permission.Mode { return v.s.mode() }
 
 // RefusesMode returns why a mode cannot be chosen, nil if it can.

@@ -25,7 +25,6 @@ func (s *contextWindow) resultCap() int {
 	return eventlog.Query(s.log, s.conv.ResultCap)
 }
 
-// resultCapOf is resultCap for the text of one.
 func (s *contextWindow) resultCapOf(text string) int {
 	return eventlog.Query(s.log, func() int { return s.conv.ResultCapOf(text) })
 }

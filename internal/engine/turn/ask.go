@@ -222,7 +222,6 @@ func own(id string) bool {
 	return id == "" || id == event.CheckCall || strings.HasPrefix(id, event.CheckCall+"-") || slices.Contains(hook.Events, hook.Event(id))
 }
 
-// Describe returns an error in the form for events.
 func Describe(err error) event.Fault {
 	return event.Fault{Category: string(fault.CategoryOf(err)), Retryable: fault.Retryable(err), Message: err.Error()}
 }

@@ -123,7 +123,6 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 	return signal, nil
 }
 
-// closeAll closes all sessions.
 func (a *agent) closeAll() {
 	a.mu.Lock()
 	open := make([]*openSession, 0, len(a.sessions))
@@ -162,7 +161,6 @@ type handler struct {
 	ready <-chan struct{} // closed once a.conn is set
 }
 
-// Handle is part of jsonrpc2.Handler.
 func (h handler) Handle(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	<-h.ready
 	a := h.a

@@ -49,7 +49,6 @@ func (t *openSession) question(ch chat.Change, q chat.Question) {
 	go t.askPermission(ctx, ch.Block.ID, form, calls)
 }
 
-// askText asks the person for a text.
 func (t *openSession) askText(ctx context.Context, q chat.Question) {
 	text := q.Text
 	if q.From != "" {

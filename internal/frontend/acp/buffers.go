@@ -97,7 +97,6 @@ func (e *editorFiles) over(ctx context.Context, f *tool.File) (unsaved bool) {
 	return true
 }
 
-// Read implements tool.Files.
 func (e *editorFiles) Read(ctx context.Context, path string, max int64) (tool.File, error) {
 	f, err := e.Files.Read(ctx, path, max)
 	if err == nil {
@@ -106,7 +105,6 @@ func (e *editorFiles) Read(ctx context.Context, path string, max int64) (tool.Fi
 	return f, err
 }
 
-// ReadNoFollow implements tool.Files.
 func (e *editorFiles) ReadNoFollow(ctx context.Context, path string, max int64) (tool.File, error) {
 	f, err := e.Files.ReadNoFollow(ctx, path, max)
 	if err == nil {
@@ -115,7 +113,6 @@ func (e *editorFiles) ReadNoFollow(ctx context.Context, path string, max int64) 
 	return f, err
 }
 
-// Stat implements tool.Files.
 func (e *editorFiles) Stat(path string) (tool.Hash, bool, error) {
 	h, dir, err := e.Files.Stat(path)
 	if err != nil || dir || h == "" {
@@ -128,7 +125,6 @@ func (e *editorFiles) Stat(path string) (tool.Hash, bool, error) {
 	return f.Hash, false, nil
 }
 
-// Lines implements tool.Files.
 func (e *editorFiles) Lines(ctx context.Context, path string, from, to int, max int64) (f tool.File, first, last, total int, err error) {
 	f, first, last, total, err = e.Files.Lines(ctx, path, from, to, max)
 	if err != nil {
@@ -141,7 +137,6 @@ func (e *editorFiles) Lines(ctx context.Context, path string, from, to int, max 
 	return f, first, last, total, nil
 }
 
-// Write implements tool.Files.
 func (e *editorFiles) Write(ctx context.Context, path string, data []byte, expect tool.Hash) (tool.Change, error) {
 	cs, err := e.WriteAll(ctx, []tool.Write{{Path: path, Data: data, Expect: expect}})
 	if err != nil {

@@ -26,7 +26,6 @@ type dialect struct {
 
 func (d dialect) v2() bool { return d.version == 2 }
 
-// initializeResult returns the answer to initialize.
 func (d dialect) initializeResult(version string, info llm.Info) object {
 	about := object{"name": "pawl", "title": "pawl", "version": version}
 	if d.v2() { // its login is not used
@@ -225,7 +224,6 @@ func (d dialect) plan(items []tool.Item) object {
 	return object{"sessionUpdate": "plan", "entries": entries}
 }
 
-// commands lists the slash commands.
 func (d dialect) commands(custom []slash.Custom) []object {
 	out := []object{}
 	add := func(name, args, doc string) {

@@ -123,7 +123,6 @@ func (t *openSession) close() {
 	<-t.done
 }
 
-// send sends an update.
 func (t *openSession) send(update object) {
 	_ = t.a.conn.Notify(t.a.ctx, "session/update", object{"sessionId": t.id, "update": update})
 }

@@ -196,7 +196,6 @@ func (l *lines) next(v any) error {
 	return io.EOF
 }
 
-// WriteObject is part of jsonrpc2.ObjectStream.
 func (l *lines) WriteObject(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

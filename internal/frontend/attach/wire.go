@@ -210,7 +210,6 @@ func nameOf(op session.Op) string {
 	return ""
 }
 
-// faultOf returns an error in the form that is sent.
 func faultOf(err error) *event.Fault {
 	if err == nil {
 		return nil
@@ -219,7 +218,6 @@ func faultOf(err error) *event.Fault {
 	return &f
 }
 
-// errorOf returns an error from the form that was sent.
 func errorOf(f *event.Fault) error {
 	if f == nil {
 		return nil

@@ -55,7 +55,6 @@ func ModelShort(i llm.Info) string {
 	return fmt.Sprintf("%s from %s, %s$%s/$%s per M tokens", plain.Line(i.Ref()), plain.Line(i.From), Effort(i), money(i.Price.Input), money(i.Price.Output))
 }
 
-// Price describes a price.
 func Price(p *llm.Price) string {
 	switch {
 	case p == nil:

@@ -25,7 +25,6 @@ var doing = map[fsm.State]string{
 	lifecycle.ProcessingResult:     "ends",
 }
 
-// Doing describes a state in words.
 func Doing(s fsm.State) string {
 	if words := doing[s]; words != "" {
 		return words

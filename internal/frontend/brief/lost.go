@@ -17,7 +17,6 @@ type Lost struct {
 
 const cannot = "cannot be undone: "
 
-// Apply applies an event and reports whether something is lost.
 func (l *Lost) Apply(b event.Body) bool {
 	switch b := b.(type) {
 	case event.Prompted:

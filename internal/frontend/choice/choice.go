@@ -16,7 +16,6 @@ type Option struct {
 	Typed bool
 }
 
-// YesNo are the answers y and n.
 func YesNo() []Option { return []Option{{Key: "y", Text: "yes"}, {Key: "n", Text: "no"}} }
 
 // Asker asks a person, and returns the key of an option, or their own words if one of the

@@ -34,7 +34,6 @@ func wrapped(w io.Writer, hang bool) io.Writer {
 	return plain.Wrapped(w, func() int { return columns(w) }, hang)
 }
 
-// wrapHelp wraps the help of all commands to the terminal.
 func wrapHelp(root *cobra.Command, columns func() int) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {

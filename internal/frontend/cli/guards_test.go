@@ -398,7 +398,6 @@ func answeredBeside(o outcomeOf, id, told string) string {
 	return "used"
 }
 
-// besideHookOfProgram gives hooks of a program to initialize.
 func besideHookOfProgram(t *testing.T, event string, _ json.RawMessage) (became, lost string) {
 	o, lost := runBeside(t, map[string]string{}, []string{initialized(t, fmt.Sprintf(`{"hooks":{%q:[{"hookCallbackIds":["h"]}]}}`, event))}, anyway)
 	return answeredBeside(o, "1", "pawl has no event for these hooks of the program, which can block nothing: "+event), lost

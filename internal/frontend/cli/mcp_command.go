@@ -416,7 +416,6 @@ type typedAnswers struct {
 	in *bufio.Reader
 }
 
-// Question implements tool.Asker.
 func (t typedAnswers) Question(_ context.Context, text string, options []string) (string, error) {
 	if len(options) > 0 {
 		text += " (" + strings.Join(options, ", ") + ")"

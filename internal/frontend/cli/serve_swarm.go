@@ -23,12 +23,10 @@ type servedSwarms struct {
 	said map[string]string // why a swarm that was resumed here ended unwritten
 }
 
-// Is implements web.Swarms.
 func (s *servedSwarms) Is(ctx context.Context, id string) bool {
 	return setup.OfSwarm(ctx, s.store, id)
 }
 
-// Report implements web.Swarms.
 func (s *servedSwarms) Report(ctx context.Context, id string) (team.Report, string, error) {
 	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
 	if err != nil {
@@ -42,7 +40,6 @@ func (s *servedSwarms) Report(ctx context.Context, id string) (team.Report, stri
 	return r, again, nil
 }
 
-// Cancel implements web.Swarms.
 func (s *servedSwarms) Cancel(ctx context.Context, id string, c web.CancelSwarm) (string, error) {
 	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
 	if err != nil {
@@ -51,7 +48,6 @@ func (s *servedSwarms) Cancel(ctx context.Context, id string, c web.CancelSwarm)
 	return swarmrun.Cancel(ctx, &s.a.Environment, l, c.KeepTrees)
 }
 
-// Steer implements web.Swarms.
 func (s *servedSwarms) Steer(ctx context.Context, id string, o web.SteerTask) error {
 	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
 	if err != nil {
@@ -61,7 +57,6 @@ func (s *servedSwarms) Steer(ctx context.Context, id string, o web.SteerTask) er
 	return err
 }
 
-// Diff implements web.Swarms.
 func (s *servedSwarms) Diff(ctx context.Context, id, task string) (string, error) {
 	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
 	if err != nil {

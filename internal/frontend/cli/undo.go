@@ -25,7 +25,6 @@ type putBackFlags struct {
 	include                   []string
 }
 
-// undoCommand undoes changes.
 func undoCommand(a *App) *cobra.Command {
 	f := &putBackFlags{}
 	c := &cobra.Command{

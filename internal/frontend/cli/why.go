@@ -102,7 +102,6 @@ func foldEvents(ctx context.Context, st event.Store, id string, apply func(event
 	return nil
 }
 
-// printJSON prints a value as JSON.
 func printJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")

@@ -222,7 +222,6 @@ func (r *running) over(id string) {
 	}
 }
 
-// end is the end of all.
 func (r *running) end() {
 	r.Lock()
 	defer r.Unlock()

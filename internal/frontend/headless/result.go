@@ -133,7 +133,6 @@ const Full = 12
 // Misfit is the exit code of an answer that does not fit its schema.
 const Misfit = 11
 
-// DiskFull reports whether an error means that a disk is full.
 func DiskFull(err error) bool {
 	return errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -196,7 +195,6 @@ func CodeOf(end event.End, by string) int {
 	return 1
 }
 
-// resultOf returns the result of a run.
 func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 	v := s.View()
 	_, spent := v.Spent()

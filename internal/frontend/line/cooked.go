@@ -53,7 +53,6 @@ func (c *cooked) wake() {
 	}
 }
 
-// Yield implements Input.
 func (c *cooked) Yield() {
 	c.mu.Lock()
 	c.yield = true

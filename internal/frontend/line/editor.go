@@ -101,7 +101,6 @@ func (e *editor) Answer(prompt string) (string, error) {
 	return e.keys.text(line), err
 }
 
-// Yield implements Input.
 func (e *editor) Yield() { e.keys.yield() }
 
 func (e *editor) read(prompt, fill string) (string, error) {

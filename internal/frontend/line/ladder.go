@@ -53,7 +53,6 @@ func (c *conversation) say(text string) {
 	_, _ = c.Config.Out.Write([]byte(text)) // a terminal that is gone ends the next read
 }
 
-// handleSignals handles signals.
 func (c *conversation) handleSignals(done <-chan struct{}) {
 	for {
 		select {
@@ -127,7 +126,6 @@ type held struct {
 	kept []byte
 }
 
-// Write implements io.Writer.
 func (h *held) Write(b []byte) (int, error) {
 	if h.on {
 		h.kept = append(h.kept, b...)
@@ -144,7 +142,6 @@ func (h *held) release() {
 	h.kept = nil
 }
 
-// reading is a read of In.
 type reading struct {
 	done chan struct{}
 	text string

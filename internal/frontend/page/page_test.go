@@ -27,7 +27,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
-// written makes the page of some events.
 func written(t *testing.T, bodies []event.Body) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -19,7 +19,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// Show writes a plan with its diffs.
 func Show(w io.Writer, p undo.Plan) {
 	if p.Note != "" {
 		fmt.Fprintln(w, plain.Text(p.Note))

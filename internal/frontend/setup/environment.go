@@ -159,10 +159,8 @@ var ErrLater = errors.New("no answer yet")
 // UsageError is an error in the request, such as in a flag's value.
 type UsageError struct{ err error }
 
-// Usage returns a UsageError.
 func Usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 func (e *UsageError) Error() string { return e.err.Error() }
 
-// Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.err }

@@ -23,7 +23,6 @@ type Keys struct {
 // Keys returns the stored keys. It reads none of them.
 func (e *Environment) Keys() *Keys { return &e.process().keys }
 
-// openVault opens the vault that holds the keys.
 func (k *Keys) openVault(env func(string) string) {
 	k.read = map[string]string{}
 	paths, err := settings.PathsFrom(env)

@@ -46,7 +46,6 @@ func (k *Memory) entries() ([]memory.Entry, error) {
 	return es, err
 }
 
-// prompt returns the part of the system prompt for memory.
 func (k *Memory) prompt() (string, []string) {
 	es, err := k.entries()
 	if err != nil {
@@ -76,12 +75,10 @@ func (k *Memory) prefer(text string) error {
 	return k.Book.Keep(memory.Preference, k.mask(text), false)
 }
 
-// Remember implements tool.Notes.
 func (k *Memory) Remember(ctx context.Context, note string) error {
 	return k.Book.Remember(ctx, k.mask(note))
 }
 
-// Find implements answers.Store.
 func (k *Memory) Find(question, model string) (string, answers.Answered, bool) {
 	key := k.question(question, model)
 	a, ok := k.Answers.Get(key)
@@ -92,7 +89,6 @@ func (k *Memory) Find(question, model string) (string, answers.Answered, bool) {
 	return key, out, ok
 }
 
-// Keep implements answers.Store.
 func (k *Memory) Keep(question, model string, a answers.Answered) error {
 	ans := memory.Answer{Time: a.Given, Text: a.Text}
 	for _, l := range a.Calls {
@@ -101,7 +97,6 @@ func (k *Memory) Keep(question, model string, a answers.Answered) error {
 	return k.Answers.Put(k.question(question, model), ans)
 }
 
-// Drop implements answers.Store.
 func (k *Memory) Drop(key string) error { return k.Answers.Drop(key) }
 
 // notesOf joins what rules and memory add to a conversation.

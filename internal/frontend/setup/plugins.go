@@ -121,7 +121,6 @@ func (u Plugin) WhyNot(p trust.Part) string {
 	return "the plugin is not trusted; to trust it: pawl plugin trust " + u.Name
 }
 
-// pluginHooks returns the trusted hooks of plugins.
 func pluginHooks(all []Plugin) (out []hook.Rule) {
 	for _, p := range all {
 		for i, r := range p.Content.Hooks {

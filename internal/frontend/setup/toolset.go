@@ -70,7 +70,6 @@ func byShell(t tool.Tool) tool.Tool {
 	return t
 }
 
-// everyTool returns all tools of pawl.
 func everyTool() tool.Set {
 	every := append(toolSet(offer{search: true, person: true, git: true}), tools.Lsp()...)
 	return append(every, subagent.Tool(nil, nil), skills.Tool(nil, strings.Clone, nil))

@@ -23,7 +23,6 @@ type Log struct {
 	landing bool   // the open turn writes the merged tree
 }
 
-// Apply implements event.Fold.
 func (l *Log) Apply(e event.Event) {
 	l.Schedule.Apply(e)
 	l.meter.Apply(e)
@@ -41,7 +40,6 @@ func (l *Log) Apply(e event.Event) {
 	}
 }
 
-// Report returns the report of the swarm.
 func (l *Log) Report() team.Report {
 	r := team.ReportOf(&l.Schedule, l.meter.Session())
 	r.ID = l.ID

@@ -124,7 +124,6 @@ func (r *run) diff(ctx context.Context, task string) (text string, err error) {
 	return r.trees.Diff(ctx, t.Lease.Base, t.Result.Commit)
 }
 
-// resultOf returns a task that has a result.
 func resultOf(l *Log, task string) (swarm.TaskProgress, error) {
 	t, ok := l.Task(task)
 	if !ok || t.Result.Commit == "" {

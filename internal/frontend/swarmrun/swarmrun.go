@@ -339,7 +339,6 @@ func (r *run) Append(ctx context.Context, ds ...event.Draft) error {
 	return nil
 }
 
-// View implements team.Log.
 func (r *run) View(look func()) { r.o.Coordination().View(look) }
 
 // lineOf returns one line about an event of a swarm, "" for none.

@@ -155,7 +155,6 @@ func (b *limitedBank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, 
 	return g, err
 }
 
-// Settle implements spending.Parent.
 func (b *limitedBank) Settle(ctx context.Context, grant int, cs ...event.Charged) error {
 	err := b.Parent.Settle(ctx, grant, cs...)
 	b.note(err)

@@ -56,7 +56,6 @@ func (s *server) board(r *request) (Board, error) {
 	return boardOf(rep, again), nil
 }
 
-// boardOf returns a report as it is drawn.
 func boardOf(r team.Report, again string) Board {
 	out := Board{
 		Goal: plain.Line(r.Goal), Outcome: plain.Line(string(r.Outcome)), Error: plain.Line(r.Error), Cost: brief.Cost(&r.USD), More: !r.Known, Tokens: r.Tokens,

@@ -127,7 +127,6 @@ func hashed(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// of returns the device that has a token.
 func (d *Devices) of(token string) (device, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -21,7 +21,6 @@ type bounded struct {
 	open int
 }
 
-// Accept implements net.Listener.
 func (b *bounded) Accept() (net.Conn, error) {
 	for {
 		c, err := b.Listener.Accept()
@@ -53,7 +52,6 @@ type connection struct {
 	left func()
 }
 
-// Close implements net.Conn.
 func (c *connection) Close() error {
 	c.left()
 	return c.Conn.Close()

@@ -165,7 +165,6 @@ func (s *sessions) state(ctx context.Context, id string) (State, error) {
 // rank is the order of the list.
 var rank = map[string]int{"waiting": 0, "running": 1, "idle": 2}
 
-// rows returns the list of sessions.
 func (s *sessions) rows(ctx context.Context) ([]Row, error) {
 	s.mu.Lock()
 	states := map[string]State{}

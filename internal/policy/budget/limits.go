@@ -154,7 +154,6 @@ func (e *LimitError) text() string {
 	return fmt.Sprintf("the budget of %s is used up: %s so far", limit, used)
 }
 
-// Unwrap returns the error for the loop.
 func (e *LimitError) Unwrap() error {
 	return &fault.Error{Category: fault.Budget, Message: e.Error()}
 }

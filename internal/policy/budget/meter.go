@@ -33,7 +33,6 @@ type Meter struct {
 	size    size
 }
 
-// Apply applies one event.
 func (m *Meter) Apply(e event.Event) {
 	m.all.active += m.clock.apply(e)
 	m.size.apply(e)

@@ -83,7 +83,6 @@ func (f Finding) Is() string {
 	return string(f.Use)
 }
 
-// String returns the finding for a person.
 func (f Finding) String() string {
 	out := f.Key + " is " + f.Is()
 	if f.Note != "" {
@@ -118,7 +117,6 @@ type Settings struct {
 	Problems []string
 }
 
-// Read reads a file.
 func Read(f File) Settings {
 	s := Settings{File: f}
 	if f.Unread != nil {

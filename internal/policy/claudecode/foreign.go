@@ -37,7 +37,6 @@ func unless(free ...string) func(any) bool {
 	}
 }
 
-// only returns a guard that one value is.
 func only(text string) func(any) bool { return func(v any) bool { return v == text } }
 
 // unlessAllowed is a guard of which every value but allow restricts something.

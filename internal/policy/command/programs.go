@@ -74,7 +74,6 @@ func versionless(name string) *program {
 	return known(strings.TrimRight(name, "0123456789."))
 }
 
-// checks returns the checks of all programs.
 func checks() []*check {
 	table.once.Do(load)
 	return table.checks

@@ -40,7 +40,6 @@ var levels = [...]string{"read-only", "workspace", "hosts"}
 
 func (l Level) String() string { return levels[l] }
 
-// ParseLevel returns the level with this name.
 func ParseLevel(s string) (Level, error) {
 	if i := slices.Index(levels[:Hosts], s); i >= 0 {
 		return Level(i), nil
@@ -113,7 +112,6 @@ type Facts struct {
 	Hosts []string
 }
 
-// New returns the policy of a level in a workspace.
 func New(l Level, f Facts) Policy {
 	p := Policy{Level: l, Root: f.Root, Loopback: l >= Workspace, Secrets: slices.Clone(f.State)}
 	p.Reads = append(slices.Clone(system), f.Reads...)

@@ -198,7 +198,6 @@ func plainName(s string) bool {
 	return s == "" || s[len(s)-1] != '.' && s[len(s)-1] != ' '
 }
 
-// FoldPath folds every part of a path.
 func FoldPath(p string) string {
 	parts := strings.Split(p, "/")
 	for i := range parts {

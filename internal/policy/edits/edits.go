@@ -79,7 +79,6 @@ type Verdict struct {
 	Need   []tool.Span
 }
 
-// Apply applies one event.
 func (s *Seen) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:

@@ -209,7 +209,6 @@ func (f *Fold) outcome(c *Check) string {
 	return strings.Join(outcomes(slices.DeleteFunc(slices.Clone(f.checks), func(o Check) bool { return o.Command != c.Command && !o.like(*c) })), "; ")
 }
 
-// verdict finds it.
 func (f *Fold) verdict() (v verdict) {
 	var part, idle *Check
 	for i := range f.checks { // each of pawl's own counts

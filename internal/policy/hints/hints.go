@@ -62,7 +62,6 @@ type Fold struct {
 // is up to the end.
 type lines struct{ from, to, bytes, read int }
 
-// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Rebased:

@@ -253,7 +253,6 @@ func pattern(matcher string) (*regexp.Regexp, error) {
 	return regexp.Compile(`(?i)^(?:` + matcher + `)$`)
 }
 
-// readable reports whether a matcher is a pattern.
 func readable(matcher string) bool {
 	_, err := pattern(matcher)
 	return matcher == "*" || err == nil

@@ -57,7 +57,6 @@ func (a *Activity) Listen(l fsm.Listener, panicked func(any)) (stop func()) {
 // Violations lists the first 100 events without a legal transition.
 func (a *Activity) Violations() []Violation { return slices.Clone(a.live.violations) }
 
-// Apply applies one event.
 func (a *Activity) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return

@@ -88,7 +88,6 @@ func (a *Agent) Dispose(meta fsm.Meta) error {
 // Violations lists the first 100 events without a legal transition.
 func (a *Agent) Violations() []Violation { return slices.Clone(a.live.violations) }
 
-// Apply applies one event.
 func (a *Agent) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return

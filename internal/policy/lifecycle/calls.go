@@ -38,7 +38,6 @@ func (c *Calls) Open() []CallState {
 // Violations lists the first 100 events without a legal transition.
 func (c *Calls) Violations() []Violation { return slices.Clone(c.violations.violations) }
 
-// Apply applies one event.
 func (c *Calls) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return

@@ -71,7 +71,6 @@ type waiting struct {
 // awaitsPerson reports whether an answer of a person is awaited.
 func (w *waiting) awaitsPerson() bool { return len(w.questions) > 0 }
 
-// apply applies one event.
 func (w *waiting) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.CallAsked:

@@ -73,7 +73,6 @@ func (a *Application) State() fsm.State { return a.machine().State() }
 // Violations lists the first 100 events without a legal transition.
 func (a *Application) Violations() []Violation { return slices.Clone(a.live.violations) }
 
-// Apply applies one event.
 func (a *Application) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return
@@ -116,7 +115,6 @@ func (s *Storage) State() fsm.State { return s.machine().State() }
 // Violations lists the first 100 events without a legal transition.
 func (s *Storage) Violations() []Violation { return slices.Clone(s.live.violations) }
 
-// Apply applies one event.
 func (s *Storage) Apply(e event.Event) {
 	if e.Seq == 0 {
 		return

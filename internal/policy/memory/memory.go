@@ -61,12 +61,10 @@ func (f *Fold) Working() Working {
 	return w
 }
 
-// Session returns the second.
 func (f *Fold) Session() Session {
 	return Session{Files: slices.Clone(f.session.Files), Exchanges: slices.Clone(f.session.Exchanges)}
 }
 
-// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:

@@ -81,7 +81,6 @@ func Modes() []Mode {
 	return out
 }
 
-// ModeNames lists the modes in a sentence.
 func ModeNames() string {
 	out := fmt.Sprint(Modes())
 	out = strings.ReplaceAll(out[1:len(out)-1], " ", ", ")
@@ -131,7 +130,6 @@ func (m Mode) Hook() string { return m.row().hook }
 // on returns what the mode does about a fact.
 func (m Mode) on(f fact) Verdict { return m.row().facts[f] }
 
-// ReadsOnly reports whether the mode refuses all changes.
 func (m Mode) ReadsOnly() bool { return m.on(doChange) == Deny }
 
 // Edits reports whether pawl's tools edit files without a question.

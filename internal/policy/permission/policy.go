@@ -159,7 +159,6 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
-// Mode returns the mode in effect.
 func (p *Policy) Mode() Mode { return p.mode }
 
 // Sandbox returns the confinement that the kernel offers.
@@ -229,7 +228,6 @@ func (p *Policy) Guarded() func(path string) bool {
 	}
 }
 
-// Rules returns the rules in effect.
 func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }
 
 // Apply implements event.Fold: grants, modes, and changed definitions of checks

@@ -141,7 +141,6 @@ func (p *List) Changed(path string) {
 	}
 }
 
-// TestPassed records a test that passed.
 func (p *List) TestPassed() {
 	p.tests++
 	if p.open != nil {

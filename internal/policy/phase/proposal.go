@@ -25,7 +25,6 @@ func (p *Proposal) Apply(e event.Event) {
 	}
 }
 
-// Steps returns its phases.
 func (p Proposal) Steps() ([]event.PhaseStep, error) {
 	if _, below, titled := cutTitle(p.Text); titled { // the title is not a phase
 		return ParsePlan(below)

@@ -92,7 +92,6 @@ func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string,
 	return b, fmt.Sprintf("[The user begins phase %d: %s]", b.Number, b.Text), nil
 }
 
-// planFileEvent is a plan file as it is recorded.
 func (f *Fold) planFileEvent(plan []event.PhaseStep) (event.Phased, string, error) {
 	steps := make([]event.PhaseStep, len(plan))
 	for i, p := range plan {

@@ -60,7 +60,6 @@ func Loop(b event.Stuck) string {
 	return first
 }
 
-// Event returns the event that records the decision.
 func (d Decision) Event() event.Stuck {
 	return event.Stuck{
 		Level: d.Action.String(), Rule: d.Verdict.Rule, Text: d.Text, Evidence: d.Evidence,

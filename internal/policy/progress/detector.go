@@ -436,7 +436,6 @@ func (d *Detector) find(n int, match func(seen) bool) []int {
 	return append(out, n)
 }
 
-// newestSteps lists the newest k steps.
 func (d *Detector) newestSteps(k int) []int {
 	out := []int{}
 	for i := max(0, d.n-k); i < d.n; i++ {

@@ -56,7 +56,6 @@ func NewFold(c Config) *Fold {
 	return &Fold{d: New(c), open: map[string]*openCall{}, known: map[string]struct{}{}, outcomes: memo[struct{}]{limit: outcomeLimit}}
 }
 
-// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	if ApplyPhases(&f.phases, e) {
 		f.d.Phase()
@@ -336,7 +335,6 @@ func (f *Fold) Steps() int { return f.d.Steps() }
 // Last returns the strongest verdict since the newest reply.
 func (f *Fold) Last() Verdict { return f.now }
 
-// Stats returns the statistics.
 func (f *Fold) Stats() Stats { return f.d.Stats() }
 
 // Recent returns the statistics as numbers, without cost.

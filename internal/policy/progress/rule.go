@@ -105,7 +105,6 @@ const (
 	compactRule = "compaction"
 )
 
-// ruleNames lists the names of all rules.
 func ruleNames() []string {
 	var out []string
 	for _, r := range newRules() {

@@ -56,7 +56,6 @@ func Lookup(name string) (Trajectory, bool) {
 	return Trajectory{}, false
 }
 
-// Path returns the nodes of a prompt of this trajectory.
 func (t Trajectory) Path() []string { return append([]string{"route"}, t.Nodes...) }
 
 // How many words a prompt of a kind may have: a longer one probably asks for more.

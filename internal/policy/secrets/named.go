@@ -235,7 +235,6 @@ func passwordLike(v string, quoted bool) bool {
 	return quoted && len(v) >= 16 && digits >= 3 && upper && lower && within > 0
 }
 
-// uuid reports whether a text has the form of a UUID.
 func uuid(v string) bool {
 	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
 }

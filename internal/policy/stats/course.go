@@ -63,7 +63,6 @@ type CourseFold struct {
 	checks  []Check
 }
 
-// Apply applies one event.
 func (c *CourseFold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Replied:

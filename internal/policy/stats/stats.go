@@ -50,7 +50,6 @@ type Spent struct {
 	Unknown int     `json:"unknown"` // replies of unknown cost, also those that broke off: USD is then a lower bound
 }
 
-// Tokens is all input and output tokens.
 func (s Spent) Tokens() int64 { return s.Input + s.Cached + s.Written + s.Output }
 
 // SpendingKinds are the kinds of the events that change Report.All.Spent.
@@ -137,7 +136,6 @@ func (l *list) get(name string) *Work {
 	return &l.ws[i]
 }
 
-// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Prompted:

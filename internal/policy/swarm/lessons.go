@@ -49,7 +49,6 @@ type Lessons struct {
 	references []Reference // the newest last
 }
 
-// AddFailure adds a failure.
 func (l *Lessons) AddFailure(f Failure) {
 	if l.kept == nil {
 		l.kept = map[string]int{}

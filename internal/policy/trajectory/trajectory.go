@@ -51,7 +51,6 @@ type Recorded struct {
 // text does not repeat itself.
 const emptyHash = "e3b0c442"
 
-// Step converts a recorded step.
 func (r *Recorded) Step() progress.Step {
 	s := progress.Step{
 		Tool: r.Tool, Kind: r.Kind, Target: r.Target, Args: r.ArgsHash, OK: r.OK, Error: r.Error,

@@ -23,7 +23,6 @@ type Flows struct {
 	back map[string]bool // all lines that the files have afterwards
 }
 
-// FlowsOf collects flows.
 func FlowsOf(each []Flow) Flows {
 	f := Flows{each, map[string]bool{}}
 	for _, fl := range each {

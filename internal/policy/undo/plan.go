@@ -332,7 +332,6 @@ func withoutLinkMode(mode uint32) uint32 {
 
 func link(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
 
-// HashOf returns the hash of a content.
 func HashOf(data []byte) tool.Hash {
 	sum := sha256.Sum256(data)
 	return tool.Hash(hex.EncodeToString(sum[:]))

@@ -85,7 +85,6 @@ type Fold struct {
 	intents        []Intent
 }
 
-// Apply applies one event.
 func (f *Fold) Apply(e event.Event) {
 	f.trackIntents(e)
 	switch b := e.Body.(type) {

@@ -50,7 +50,6 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Defaults returns the configuration with all defaults.
 func (c Config) Defaults() Config {
 	return Config{
 		Tokenizer: cmp.Or(c.Tokenizer, "bpe"), Status: cmp.Or(c.Status, "auto"), Compact: cmp.Or(c.Compact, "auto"),

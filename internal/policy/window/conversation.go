@@ -103,7 +103,6 @@ func (c *Conversation) count() Counter {
 	return c.counter
 }
 
-// Apply applies one event.
 func (c *Conversation) Apply(e event.Event) {
 	if _, ok := e.Body.(event.Requested); ok {
 		c.paused, c.sent = c.Pauses(), e.Time
@@ -325,7 +324,6 @@ func (c *Conversation) Messages() []llm.Message {
 	return ms
 }
 
-// message returns one of Messages.
 func (c *Conversation) message(i int) llm.Message {
 	if i < c.past.len() {
 		m, _ := c.past.at(i)

@@ -33,7 +33,6 @@ type ledger struct {
 	blocked   map[string]bool   // calls without a result that somebody refused
 }
 
-// prompt returns prompt number i.
 func (l *ledger) prompt(i int) (event.Source, string) {
 	r := unpacker(l.prompts.at(i))
 	source := event.Source(r.text())

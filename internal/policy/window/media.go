@@ -19,7 +19,6 @@ func (c *Conversation) Unseen() []llm.MediaKind {
 
 func taken(info llm.Info, k llm.MediaKind) bool { return info.Takes(k) || info.Planner() }
 
-// noteMedia notes which kinds of media the conversation has.
 func (c *Conversation) noteMedia(b event.Body) {
 	note := func(ms []llm.Media) {
 		for _, m := range ms {

@@ -21,7 +21,6 @@ func (p *packedMessages) len() int { return p.of.len() }
 // copied returns a copy that is not changed by what is added to the original.
 func (p *packedMessages) copied() packedMessages { return packedMessages{p.of.copied()} }
 
-// add appends a message.
 func (p *packedMessages) add(m llm.Message, a about) {
 	w := packer(make([]byte, 0, 64+len(m.Text())))
 	w.about(a)
@@ -43,7 +42,6 @@ func (p *packedMessages) from(i int) iter.Seq2[llm.Message, about] {
 	}
 }
 
-// at returns message number i.
 func (p *packedMessages) at(i int) (llm.Message, about) {
 	r := unpacker(p.of.at(i))
 	a := r.about()
@@ -70,7 +68,6 @@ func (c *Conversation) unpacked() unpacked {
 	return unpacked{c, ms, as}
 }
 
-// packMessages packs messages.
 func packMessages(ms []llm.Message, as []about) (p packedMessages) {
 	for i, m := range ms {
 		p.add(m, as[i])

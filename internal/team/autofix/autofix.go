@@ -177,7 +177,6 @@ func (f *verifier) broken(ctx context.Context, t *verify.TurnEnd) ([]tool.Diagno
 	return slices.DeleteFunc(all, func(d tool.Diagnostic) bool { return f.ignored[diagnosticKey(d)] }), err
 }
 
-// diagnosticKey identifies a diagnostic.
 func diagnosticKey(d tool.Diagnostic) string { return d.Path + "\x00" + normalize.Digest(d.Message) }
 
 // run runs what is not proven yet, the narrow checks first: if one of them fails by
@@ -253,7 +252,6 @@ func (f *verifier) check(ctx context.Context, t *verify.TurnEnd, c checks.Check)
 	return t.Check(ctx, f.call(c))
 }
 
-// call returns a check in the form for the session.
 func (f *verifier) call(c checks.Check) verify.Check {
 	untrusted, stamp := "", ""
 	if f.Trusted != nil {

@@ -189,7 +189,6 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
-// listFiles names files.
 func listFiles(paths []string) string {
 	paths = slices.Clone(paths)
 	for i, p := range paths {

@@ -141,7 +141,6 @@ func (r *rig) put(name, text string) {
 	must.Write(r.t, filepath.Join(r.dir, name), text)
 }
 
-// requests are those of one part.
 func (r *rig) requests(part string) []*llm.Request {
 	var out []*llm.Request
 	for _, q := range r.model.Requests() {

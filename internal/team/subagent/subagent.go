@@ -180,7 +180,6 @@ func text(k agents.Kind, r tool.AgentRun) string {
 	return b.String()
 }
 
-// ending describes how an agent ended.
 func ending(r tool.AgentRun) string {
 	words := map[event.End]string{
 		event.EndDone: "done", event.EndBudget: "stopped, its budget is used up", event.EndStuck: "stopped, it went in circles",

@@ -25,7 +25,6 @@ type Bank struct {
 // of an earlier process with the same number are closed when the log is opened again.
 func requestName(grant int) string { return fmt.Sprintf("worker request %d", grant) }
 
-// Reserve implements spending.Parent.
 func (b Bank) Reserve(ctx context.Context, a budget.Ask) (budget.Grant, error) {
 	g, err := b.Account.Reserve(ctx, a)
 	if err != nil {

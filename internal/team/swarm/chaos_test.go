@@ -175,7 +175,6 @@ func (c *chaos) dead() bool {
 
 func (c *chaos) View(look func()) { c.log.View(look) }
 
-// now jumps.
 func (c *chaos) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

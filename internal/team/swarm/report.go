@@ -35,7 +35,6 @@ type Report struct {
 // Paused is the outcome of a swarm that waits to be resumed.
 const Paused event.SwarmEnd = "paused"
 
-// TaskReport is one task of a report.
 type TaskReport struct {
 	ID      string            `json:"id"`
 	Title   string            `json:"title,omitempty"`
@@ -83,7 +82,6 @@ func ReportOf(s *swarm.Schedule, spent budget.Spent) Report {
 	return r
 }
 
-// Markdown returns the report for people.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")

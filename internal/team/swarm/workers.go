@@ -62,7 +62,6 @@ type Done struct {
 // localWorkers runs tasks on this machine, with Config.Work.
 type localWorkers struct{ cfg Config }
 
-// Do implements Workers.
 func (h localWorkers) Do(ctx context.Context, begin Begin, saw Saw) (done Done, err error) {
 	j, err := begin("", h.cfg.Labels...)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 // maxNamed is how many files are named to the model.
 const maxNamed = 10
 
-// quoted lists files.
 func quoted(names []string) string {
 	more := ""
 	if len(names) > maxNamed {

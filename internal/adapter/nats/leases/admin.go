@@ -197,7 +197,6 @@ func Swarms(ctx context.Context, nc *nats.Conn, team string) ([]Running, error) 
 	return out, nil
 }
 
-// run is one run of a swarm.
 type run struct{ swarm, epoch string }
 
 // consumersOn returns the runs of a team's swarms that have a consumer on the server.

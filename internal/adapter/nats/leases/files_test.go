@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
-// text is a writer of a text.
 func text(s string) func(context.Context, io.Writer) error {
 	return func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, s)

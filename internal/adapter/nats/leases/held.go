@@ -18,7 +18,6 @@ type Held struct {
 	Job   Job
 }
 
-// Swarm returns the name of the swarm.
 func (h *Held) Swarm() string { return h.swarm }
 
 // Run returns the name of this run of the swarm. It differs after a restart of the

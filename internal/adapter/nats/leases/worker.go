@@ -181,7 +181,6 @@ func (j *joined) silent() bool {
 	return time.Since(time.Unix(0, j.alive.Load())) > max(j.lease, 3*announceEvery)
 }
 
-// run returns the name of this run of the swarm.
 func (j *joined) run() string { return j.swarm + "-" + j.epoch }
 
 // serve works for one run of a swarm until the run ends. again means that the swarm may

@@ -66,7 +66,6 @@ func create(ctx context.Context, js jetstream.JetStream, bucket string, replicas
 	return js.KeyValue(ctx, bucket)
 }
 
-// Load implements kv.Store.
 func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, nil)); err != nil {
 		return kv.Entry{}, err
@@ -83,7 +82,6 @@ func (s *Store) Load(ctx context.Context, key string) (kv.Entry, error) {
 
 func version(n uint64) kv.Version { return kv.Version(strconv.FormatUint(n, 10)) }
 
-// Save implements kv.Store.
 func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, value)); err != nil {
 		return "", err
@@ -95,7 +93,6 @@ func (s *Store) Save(ctx context.Context, key string, value []byte) (kv.Version,
 	return version(n), nil
 }
 
-// Swap implements kv.Store.
 func (s *Store) Swap(ctx context.Context, key string, was kv.Version, value []byte) (kv.Version, error) {
 	if err := errors.Join(ctx.Err(), kv.Check(key, value)); err != nil {
 		return "", err
@@ -138,7 +135,6 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Exists implements kv.Store.
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	_, err := s.Load(ctx, key)
 	if errors.Is(err, kv.ErrNone) {

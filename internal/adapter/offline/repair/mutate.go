@@ -171,7 +171,6 @@ func (s *mutator) vars(pos token.Pos) []*types.Var {
 	return out
 }
 
-// varsOf returns those of a type.
 func (s *mutator) varsOf(pos token.Pos, t types.Type) []*types.Var {
 	var out []*types.Var
 	for _, v := range s.vars(pos) {
@@ -297,7 +296,6 @@ func constant(e ast.Expr) string {
 	return ""
 }
 
-// isIdent reports a use of a name.
 func isIdent(e ast.Expr, name string) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == name

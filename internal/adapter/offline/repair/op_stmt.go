@@ -51,7 +51,6 @@ func (s *mutator) tests(pos token.Pos, used map[string]bool) []test {
 	return out
 }
 
-// names returns the identifiers in nodes.
 func names(nodes ...ast.Node) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range nodes {
@@ -203,7 +202,6 @@ func (s *mutator) simple(e ast.Expr) bool {
 	return ok
 }
 
-// Statements returns the list that a node holds.
 func Statements(n ast.Node) []ast.Stmt {
 	switch p := n.(type) {
 	case *ast.BlockStmt:
@@ -311,7 +309,6 @@ func missingCount(s *mutator, st ast.Stmt) {
 	}
 }
 
-// assigned reports whether a variable is assigned to in a node.
 func (s *mutator) assigned(v *types.Var, in ast.Node) bool {
 	found := false
 	ast.Inspect(in, func(n ast.Node) bool {

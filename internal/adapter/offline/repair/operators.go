@@ -55,7 +55,6 @@ func operators() []operator {
 	})
 }
 
-// on makes a row for one kind of node.
 func on[T ast.Node](f func(*mutator, T)) func(*mutator, ast.Node) {
 	return func(s *mutator, n ast.Node) {
 		if x, ok := n.(T); ok {

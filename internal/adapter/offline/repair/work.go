@@ -48,7 +48,6 @@ func (w *work) goTest(args string) string {
 	return w.goIn("test", "-count=1 -timeout="+strconv.Itoa(w.opt.Timeout)+"s "+args)
 }
 
-// everything tests all packages.
 func (w *work) everything(r *Report) (TestRun, int, error) {
 	var args []string
 	for _, p := range w.opt.Packages {

@@ -132,7 +132,6 @@ func plain(region string) bool {
 	return region != "" && len(region) < 40 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// domain returns the domain of the hosts in a region.
 func domain(region string) string {
 	if strings.HasPrefix(region, "cn-") {
 		return "amazonaws.com.cn"

@@ -134,7 +134,6 @@ func (c Choice) String() string { return c.Info.Ref() + " from " + c.Info.From +
 // Paced reports whether the model is told of the task's budget.
 func (c Choice) Paced() bool { return c.tuning.TaskBudget > 0 }
 
-// GoString is String.
 func (c Choice) GoString() string { return c.String() }
 
 // Open returns the model. transport sends its requests; nil means one that keeps its

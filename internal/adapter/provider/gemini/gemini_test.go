@@ -30,7 +30,6 @@ func TestCodec(t *testing.T) {
 	codectest.Encoding(t, gemini.New(provider.Tuning{}), "")
 }
 
-// read returns events to a decoder.
 func read(a provider.API, events ...string) (llm.Reply, string, error) {
 	d := a.Decoder()
 	text := ""

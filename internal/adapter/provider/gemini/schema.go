@@ -80,7 +80,6 @@ func members(raw json.RawMessage) (object, error) {
 	return out, nil
 }
 
-// schema appends the converted schema.
 func (c *converter) schema(b []byte, raw json.RawMessage, depth int) ([]byte, error) {
 	s, err := members(raw)
 	if c.n++; err != nil || depth > maxDepth || c.n > maxSchemas { // true, false, or a reference to itself: anything

@@ -59,7 +59,6 @@ func (a *API) Header(h http.Header, key string) {
 
 func (a *API) Framing() provider.Framing { return provider.NDJSON }
 
-// Decoder returns a decoder for one reply.
 func (a *API) Decoder() provider.Decoder { return &Decoder{newID: a.newID} }
 
 // Error returns the error for an answer that is not 2xx.
@@ -118,7 +117,6 @@ func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 // Thinks is the effort of a model that has no levels of thinking.
 const Thinks = "on"
 
-// End returns the end of a request.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true`...)
 	if h.Effort != "" {

@@ -81,7 +81,6 @@ type block struct {
 	Refusal  lax.Text        `json:"refusal"`
 }
 
-// Event decodes one event.
 func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
@@ -144,7 +143,6 @@ func (c *chunk) failed(data []byte) bool {
 	return said.Message != ""
 }
 
-// fail returns the error for an error event.
 func (d *Decoder) fail(data []byte) *fault.Error {
 	f := lax.Fail(d.d.Name, http.StatusOK, nil, data)
 	if d.finish == "length" && f.Kind == fault.ErrContextLength {

@@ -80,7 +80,6 @@ func appendTool(b []byte, t llm.ToolSpec) ([]byte, error) {
 // Tail returns the end of a request if the model is not known; the client uses End.
 func (a *API) Tail(t llm.Tail) []byte { return a.End(llm.Head{}, t) }
 
-// End returns the end of a request.
 func (a *API) End(h llm.Head, t llm.Tail) []byte {
 	b := append([]byte(nil), `],"stream":true,"stream_options":{"include_usage":true}`...)
 	if t.MaxTokens > 0 {

@@ -57,7 +57,6 @@ func (a *API) Header(h http.Header, key string) {
 
 func (a *API) Framing() provider.Framing { return provider.SSE }
 
-// Decoder returns a decoder for one reply.
 func (a *API) Decoder() provider.Decoder { return &Decoder{d: a.d, newID: a.newID} }
 
 // Error returns the error for an answer that is not 2xx.

@@ -104,7 +104,6 @@ type part struct {
 	Refusal lax.Text `json:"refusal"`
 }
 
-// Event decodes one event.
 func (d *Decoder) Event(name string, data []byte) ([]llm.Delta, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "[DONE]" {

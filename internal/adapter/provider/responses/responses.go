@@ -44,7 +44,6 @@ type Dialect struct {
 	Tuning provider.Tuning
 }
 
-// DialectFor returns the dialect of a provider.
 func DialectFor(name string) Dialect {
 	d := Dialect{Name: name}
 	switch name {
@@ -104,7 +103,6 @@ func (a *API) Header(h http.Header, key string) { lax.SetKey(h, a.d.KeyHeader, k
 
 func (a *API) Framing() provider.Framing { return provider.SSE }
 
-// Decoder returns a decoder for one reply.
 func (a *API) Decoder() provider.Decoder { return &Decoder{d: a.d, newID: a.newID} }
 
 // Error returns the error for an answer that is not 2xx.

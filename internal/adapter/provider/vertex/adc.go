@@ -233,7 +233,6 @@ func (s Source) find(ctx context.Context) (token, error) {
 	return s.of(ctx, f, path)
 }
 
-// of returns a token for the credentials in a file.
 func (s Source) of(ctx context.Context, f *file, path string) (token, error) {
 	uri := f.TokenURI
 	if uri == "" {

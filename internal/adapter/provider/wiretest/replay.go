@@ -32,7 +32,6 @@ func Ask(ctx context.Context, m llm.Model) Outcome {
 	})
 }
 
-// Collect sends a request and returns the outcome.
 func Collect(ctx context.Context, m llm.Model, r *llm.Request) Outcome {
 	o := Outcome{Args: map[int]string{}}
 	var text, reasoning strings.Builder

@@ -69,7 +69,6 @@ type Proxy struct {
 // maxClients is how many connections are served at once; more wait.
 const maxClients = 256
 
-// New makes a proxy.
 func New(o Options) *Proxy {
 	p := &Proxy{opt: o, tunnels: map[net.Conn]bool{}}
 	if p.opt.Resolver == nil {
@@ -160,7 +159,6 @@ func refuseTunnel(w http.ResponseWriter, err error) {
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", statusOf(err), text, len(text)+1, text)
 }
 
-// ServeHTTP answers one request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	client := r.RemoteAddr
 	if p.opt.Admit != nil {

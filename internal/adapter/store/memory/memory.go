@@ -373,7 +373,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// remove removes a session and the sessions of its agents.
 func (s *Store) remove(t *session) {
 	for _, c := range slices.Collect(maps.Values(s.sessions)) {
 		if c.row.Parent != nil && c.row.Parent.Session == t.row.ID && !c.hidden && c != t {

@@ -145,7 +145,6 @@ func (s *Store) ready(ctx context.Context) {
 	})
 }
 
-// Path returns the path of the log.
 func (s *Store) Path() string { return s.path }
 
 // Close releases the file. Acknowledged events are safe without Close.

@@ -74,7 +74,6 @@ func (b *builder) add(path []byte, module bool) error {
 // Len returns the number of paths.
 func (s *Set) Len() int { return s.n }
 
-// Has reports whether a path is in the index.
 func (s *Set) Has(path string) bool {
 	at, ok := s.from(path)
 	return ok && at == path

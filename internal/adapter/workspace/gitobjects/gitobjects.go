@@ -74,7 +74,6 @@ func (r *Reader) add(dir string, depth int) {
 	}
 }
 
-// Close closes the packs.
 func (r *Reader) Close() {
 	for _, p := range r.packs {
 		p.close()
@@ -84,7 +83,6 @@ func (r *Reader) Close() {
 
 func (r *Reader) Blob(id []byte) ([]byte, error) { return r.read(id, blob, "blob") }
 
-// Commit returns the text of a commit.
 func (r *Reader) Commit(id []byte) ([]byte, error) { return r.read(id, commit, "commit") }
 
 func (r *Reader) read(id []byte, want kind, name string) ([]byte, error) {

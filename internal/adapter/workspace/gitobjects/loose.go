@@ -48,7 +48,6 @@ func loose(dir, name string) (kind, []byte, error) {
 	return k, body, err
 }
 
-// open opens a regular file.
 func open(p string) (*os.File, error) {
 	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

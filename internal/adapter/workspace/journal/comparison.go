@@ -89,7 +89,6 @@ func (j *Journal) bounds() string {
 	return strings.Join(out, "; ")
 }
 
-// addAll adds the whole workspace.
 func (l *comparison) addAll() {
 	j := l.j
 	l.deadline = j.opt.Now().Add(j.opt.FirstSnapshot)

@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
-// watched lists the files that a journal watches.
 func watched(j *Journal) (out []string) {
 	for _, d := range j.index.sorted() {
 		for _, f := range d.files {

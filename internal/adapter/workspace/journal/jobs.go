@@ -10,7 +10,6 @@ import (
 
 // This file reads the files that a comparison found.
 
-// fileRead is a file to be read.
 type fileRead struct {
 	d           *dir
 	name        string

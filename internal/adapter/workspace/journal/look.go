@@ -41,7 +41,6 @@ func (l *comparison) compare(touched []string) ([]dirDiff, error) {
 	return l.compareSome(touched)
 }
 
-// all returns folders that are compared whole.
 func all(ds []*dir) []dirToCompare {
 	out := make([]dirToCompare, len(ds))
 	for i, d := range ds {

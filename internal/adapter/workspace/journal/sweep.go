@@ -91,7 +91,6 @@ func (l *comparison) opener() dirOpener {
 	return p
 }
 
-// watch watches an open folder of the index.
 func (p *dirOpener) watch(path string, f folder) {
 	if p.w == nil {
 		return

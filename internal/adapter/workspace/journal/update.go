@@ -127,7 +127,6 @@ func (l *comparison) inGit(sum, git id) {
 	l.j.fromGit[sum] = blob{git, l.j.snapshots}
 }
 
-// findOldContents finds the old contents of the files.
 func (l *comparison) findOldContents(cs []change) error {
 	j := l.j
 	j.mu.Lock()

@@ -13,7 +13,6 @@ import (
 // named matches valid names of trees, which are names of folders.
 var named = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
-// Path returns the folder of a tree.
 func (s *Store) Path(name string) string { return filepath.Join(filepath.Dir(s.dir), "trees", name) }
 
 func (s *Store) gitDir(name string) string { return filepath.Join(s.dir, "worktrees", name) }

@@ -50,7 +50,6 @@ func (s *Store) commitTree(ctx context.Context, tree, message string, at time.Ti
 	return commit, err
 }
 
-// treeOf returns the tree of a commit.
 func (s *Store) treeOf(ctx context.Context, commit string) (string, error) {
 	if !isObjectID(commit) {
 		return "", fmt.Errorf("%q is not a commit", commit)

@@ -31,7 +31,6 @@ type Turn struct {
 	Before func(*llm.Request)
 }
 
-// Say returns an answer of text.
 func Say(text string) Turn { return Turn{Text: text} }
 
 // Use returns an answer that calls tools: names and arguments in pairs.

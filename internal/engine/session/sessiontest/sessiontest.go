@@ -60,7 +60,6 @@ func Config(t testing.TB, dir string, model llm.Model, env func() []string) sess
 	}
 }
 
-// Open opens a session that is closed with the test.
 func Open(t testing.TB, cfg session.Config) *session.Session {
 	t.Helper()
 	s, err := session.Open(t.Context(), cfg)
