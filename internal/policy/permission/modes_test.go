@@ -135,10 +135,17 @@ func TestEditorsOfALine(t *testing.T) {
 // every mode that asks at all, also if it only edits.
 func TestQuestionsHoldCommands(t *testing.T) {
 	for _, m := range []Mode{Ask4All, AcceptEdits, Auto} {
-		for _, c := range []string{"./x; cp a b", "cp a b", "python3 x.py > log"} {
+		for _, c := range []string{"./x; cp a b", "cp a b", "python3 x.py > log", "make gen", "make", "just all", "make test build"} {
 			p := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil)
 			p.Apply(routed("read"))
 			if d := p.Decide(line(c)); d.Verdict != Allow || !d.Confine.Asks || len(d.Confine.Editors) > 0 {
+				t.Errorf("%s, %s: %+v", m, c, d)
+			}
+		}
+		for _, c := range []string{"make test", "just lint", "go test ./...", "npm test"} {
+			p := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil)
+			p.Apply(routed("read")) // a check may write its caches
+			if d := p.Decide(line(c)); d.Verdict != Allow || d.Confine.Asks != (m == Ask4All) {
 				t.Errorf("%s, %s: %+v", m, c, d)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
@@ -69,8 +70,9 @@ func (p *Policy) needs(c Call) (right, what string) {
 	}
 	shell := c.Footprint.Shell != "" || len(cmds) > 0
 	for _, u := range p.units(c, cmds) {
+		check, ok := command.CheckOf(u.cmd)
 		switch {
-		case u.readOnly || u.kind == readUnit || u.kind == hostUnit || u.check:
+		case u.readOnly || u.kind == readUnit || u.kind == hostUnit || ok && !check.MayWrite():
 			continue
 		case shell:
 			return route.RightRun, u.why
