@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -44,9 +45,10 @@ type Kind struct {
 	ReadOnly    bool     // agents of this kind change nothing
 	Isolated    bool     // they work in a working tree of their own
 	File        string   // "": built in
-	Hooks       string   // the file whose hooks hold for it, relative to the folder; "": none
+	Hooks       string   // the file whose hooks hold for it, relative to the workspace if it is there; "": none
 
-	Keys []claudecode.Finding // what becomes of the keys of its file
+	Rules []hook.Rule          // the hooks of one that a program defines
+	Keys  []claudecode.Finding // what becomes of the keys of its file
 }
 
 // HookFiles returns the files whose hooks hold for it, with others that are not "".
@@ -83,7 +85,7 @@ type Folder struct {
 	// Prefix precedes the names of a plugin's agents (NAME:), and Root is the plugin's
 	// folder; "" for others. In a plugin's texts ${CLAUDE_PLUGIN_ROOT} becomes Root.
 	Prefix, Root string
-	// In is the folder's name in the workspace, "" elsewhere: only hooks of files there run.
+	// In is the folder's name in the workspace, "" elsewhere.
 	In string
 }
 
@@ -104,8 +106,8 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 		}
 		for _, file := range files {
 			k, notes, err := read(file)
-			if err == nil && k.Hooks != "" {
-				k.Hooks, err = f.hooksOf(file)
+			if k.Hooks != "" {
+				k.Hooks = f.hooksOf(file)
 			}
 			if err != nil {
 				// Nothing takes its place: another kind of this name may do more.
@@ -133,16 +135,12 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	return kinds, warnings
 }
 
-// errHooks is for an agent whose hooks nothing would run.
-var errHooks = errors.New("it has hooks, and pawl runs only those of files in the folder where it works: write them into a settings file")
-
 // hooksOf returns the name by which the hooks of a file are known.
-func (f Folder) hooksOf(file string) (string, error) {
-	name, err := filepath.Rel(f.Path, file)
-	if err != nil || f.In == "" {
-		return "", errHooks
+func (f Folder) hooksOf(file string) string {
+	if name, err := filepath.Rel(f.Path, file); err == nil && f.In != "" {
+		return path.Join(f.In, filepath.ToSlash(name))
 	}
-	return path.Join(f.In, filepath.ToSlash(name)), nil
+	return file
 }
 
 // Before returns some kinds, and those of others that have other names.
@@ -221,8 +219,9 @@ func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
 	delete(fields, "name")
 	prompt, _ := given["prompt"].(string) // one without a text is refused
 	k, notes, err := kind(fields, prompt, name)
-	if k.Hooks != "" && err == nil {
-		err = errHooks
+	if k.Hooks != "" {
+		k.Hooks = "agents." + name + " of the program"
+		k.Rules, _ = claudecode.Hooks(k.Hooks, fields) // kind returned the error
 	}
 	for _, f := range k.Keys {
 		if f.Guard && err == nil {
@@ -269,7 +268,7 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 			k.Not = append(k.Not, not...)
 		}
 	}
-	if fields["hooks"] != nil {
+	if rules, _ := claudecode.Hooks("", fields); len(rules) > 0 { // Read returned the error
 		k.Hooks = "hooks" // named by where the file is
 	}
 	k.Skills, _ = fields.List("skills")

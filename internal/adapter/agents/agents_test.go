@@ -78,7 +78,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"a denied map":   {"---\nname: a\ndescription: d\ndisallowedTools: {Bash: true}\n---\nx", "names of tools"},
 		"a map of tools": {"---\nname: a\ndescription: d\ntools: {write: false}\n---\nx", "names of tools"},
 		"isolation":      {"---\nname: a\ndescription: d\nisolation: [worktree]\n---\nx", "it must be worktree"},
-		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreToolUse: []\n---\nx", "it has hooks, and pawl runs only those of files in the folder"},
+		"hooks":          {"---\nname: a\ndescription: d\nhooks:\n  PreTool: []\n---\nx", "pawl cannot keep it"},
 		"tool":           {"---\nname: a\ndescription: d\ntool: Read\n---\nx", "tool (did you mean tools?) of the front matter of an agent"},
 		"allowed tools":  {"---\nname: a\ndescription: d\nallowed_tools: Read\n---\nx", "allowed_tools"},
 		"readonly":       {"---\nname: a\ndescription: d\nreadOnly: true\n---\nx", "readonly (did you mean read-only?)"},

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -177,18 +178,29 @@ func hookRules(root *os.Root) (out []hook.Rule, err error) {
 			out, err = append(out, rules...), errors.Join(err, e)
 		}
 	}
-	return append(out, frontHooks(root)...), err
+	return append(out, frontHooks(root, guidance.Fronts(), func(p string) string { return p })...), err
+}
+
+// FrontHooks returns the hooks of the agents, skills and commands in folders of dir, which is
+// not the workspace: each file is known by its whole path.
+func FrontHooks(dir string, at ...string) []hook.Rule {
+	root, err := os.OpenRoot(dir)
+	if err != nil { // then none of them is there
+		return nil
+	}
+	defer root.Close()
+	return frontHooks(root, at, func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) })
 }
 
 // maxFronts is how many agents, skills and commands are searched for hooks. One with hooks
 // that are not found is not used.
 const maxFronts = 1000
 
-// frontHooks returns the hooks of the folder's agents, skills and commands. A file with a
-// hook that pawl does not know is not used.
-func frontHooks(root *os.Root) (out []hook.Rule) {
+// frontHooks returns the hooks of agents, skills and commands, whose files are known by name.
+// A file with a hook that pawl does not know is not used.
+func frontHooks(root *os.Root, folders []string, name func(string) string) (out []hook.Rule) {
 	n := 0
-	for _, at := range guidance.Fronts() {
+	for _, at := range folders {
 		_ = fs.WalkDir(root.FS(), at, func(p string, d fs.DirEntry, err error) error { // most do not exist
 			if err != nil || d.IsDir() || !strings.EqualFold(path.Ext(p), ".md") {
 				return nil
@@ -198,7 +210,7 @@ func frontHooks(root *os.Root) (out []hook.Rule) {
 			}
 			s, _ := read(root, p)
 			if fields, _, err := frontmatter.Parse(s.Text); err == nil {
-				if rules, err := claudecode.Hooks(p, fields); err == nil {
+				if rules, err := claudecode.Hooks(name(p), fields); err == nil {
 					out = append(out, rules...)
 				}
 			}

@@ -10,10 +10,13 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
@@ -38,7 +41,7 @@ func (p Plugin) Set() (Set, error) {
 		return Set{}, err
 	}
 	defer root.Close()
-	if len(p.Manifest.Hooks) == 0 && len(p.Manifest.Servers) == 0 {
+	if len(p.Manifest.Hooks) == 0 && len(p.Manifest.Servers) == 0 && !p.Manifest.hasFrontHooks(root.FS()) {
 		return Set{}, nil
 	}
 	var files []file
@@ -72,15 +75,24 @@ func (f *Fetched) Set() (Set, error) { return set(f.Name, "", f.Manifest, f.file
 
 func set(name, root string, m Manifest, files []file) (out Set, err error) {
 	every := everyFile(files)
+	add := func(rules []hook.Rule) {
+		for _, r := range rules {
+			r.Free, r.Root = false, root
+			out.Hooks = append(out.Hooks, r)
+			out.HookParts = append(out.HookParts, trust.HookPart(r, append(named(files, r.Command), every)))
+		}
+	}
 	for _, d := range m.Hooks {
 		rules, err := hook.Rules("plugin "+name+": "+d.File, d.Raw)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", d.File, err)
 		}
-		for _, r := range rules {
-			r.Free, r.Root = false, root
-			out.Hooks = append(out.Hooks, r)
-			out.HookParts = append(out.HookParts, trust.HookPart(r, append(named(files, r.Command), every)))
+		add(rules)
+	}
+	for _, f := range files {
+		if m.isFront(f.path) {
+			rules, _ := frontHooks(root, name, f) // the file is not used, and the reader says why
+			add(rules)
 		}
 	}
 	all := map[string]json.RawMessage{}
@@ -109,6 +121,41 @@ func set(name, root string, m Manifest, files []file) (out Set, err error) {
 		out.Parts = append(out.Parts, e.Part(append(named(files, e.Line), every)))
 	}
 	return out, nil
+}
+
+// isFront reports whether a file is an agent, a skill or a command.
+func (m Manifest) isFront(file string) bool {
+	return strings.EqualFold(path.Ext(file), ".md") && slices.ContainsFunc(slices.Concat(m.Agents, m.Skills, m.Commands), func(at string) bool {
+		at = path.Clean(at)
+		return at == "." || file == at || strings.HasPrefix(file, at+"/")
+	})
+}
+
+// hasFrontHooks reports whether one of those files may have hooks.
+func (m Manifest) hasFrontHooks(files fs.FS) (has bool) {
+	for _, at := range slices.Concat(m.Agents, m.Skills, m.Commands) {
+		_ = fs.WalkDir(files, path.Clean(at), func(name string, _ fs.DirEntry, _ error) error { // most do not exist
+			if m.isFront(name) {
+				text, _ := fs.ReadFile(files, name) // one that cannot be read is not used
+				has = has || bytes.Contains(text, []byte("hooks"))
+			}
+			return nil
+		})
+	}
+	return has
+}
+
+// frontHooks returns the hooks of such a file, which hold while it is used.
+func frontHooks(root, name string, f file) ([]hook.Rule, error) {
+	fields, _, err := frontmatter.Parse(string(f.text))
+	if err != nil {
+		return nil, err
+	}
+	rules, err := claudecode.Hooks(filepath.Join(root, filepath.FromSlash(f.path)), fields)
+	for i := range rules {
+		rules[i].From = "plugin " + name + ": " + f.path
+	}
+	return rules, err
 }
 
 // everyFile returns one source that covers every byte of the plugin.

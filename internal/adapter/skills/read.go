@@ -29,7 +29,7 @@ type Folder struct {
 	// Prefix precedes the names of a plugin's texts (NAME:); "" for others. In a plugin's
 	// texts ${CLAUDE_PLUGIN_ROOT} becomes Root.
 	Prefix string
-	// Here: Root is the workspace. Only hooks of files there run.
+	// Here: Root is the workspace.
 	Here bool
 }
 
@@ -50,7 +50,7 @@ type file struct {
 	text   string
 	raw    string // with the front matter
 	keys   []claudecode.Finding
-	hooks  string // its name in the workspace if it has hooks
+	hooks  string // by which its hooks are known; "": it has none
 	unkept error  // why it cannot be used: it has a guard that pawl cannot keep
 }
 
@@ -105,9 +105,9 @@ func (f Folder) each(front claudecode.Front, want func(p string) (base string, o
 		}
 		one := file{path: filepath.Join(f.Root, filepath.FromSlash(p)), base: base, fields: fields, text: numbered(strings.TrimSpace(body), fields), raw: text}
 		one.keys, one.unkept = front.Read(fields)
-		if fields["hooks"] != nil && one.unkept == nil {
+		if rules, _ := claudecode.Hooks("", fields); len(rules) > 0 { // Read returned the error
 			if one.hooks = p; !f.Here {
-				one.unkept = errors.New("it has hooks, and pawl runs only those of files in the folder where it works: write them into a settings file")
+				one.hooks = one.path
 			}
 		}
 		do(one)

@@ -168,7 +168,8 @@ func TestAllowedTools(t *testing.T) {
 		"user_invocable: false":                                     "x.md: pawl does not know user_invocable (did you mean user-invocable?) of the front matter of a command, which may forbid something; correct or remove it",
 		"read-only: true":                                           "x.md: pawl does not know read-only of the front matter of a command, which may forbid something; correct or remove it",
 		"license: MIT\ntags: []":                                    "none",
-		"hooks:\n  PreToolUse: []":                                  "x.md: it has hooks, and pawl runs only those of files in the folder where it works: write them into a settings file",
+		"hooks:\n  PreToolUse: []":                                  "none",
+		"hooks: {Stop: [{hooks: [{type: agent}]}]}":                 "x.md: pawl cannot keep it: the hook Stop 1 would never run: it is of the type \"agent\", and pawl runs commands and prompts",
 	} {
 		dir := t.TempDir()
 		must.Write(t, filepath.Join(dir, "c/x.md"), "---\n"+head+"\n---\ntext")
@@ -217,7 +218,7 @@ func TestForkedSkills(t *testing.T) {
 	dir := t.TempDir()
 	must.Write(t, filepath.Join(dir, "s/look/SKILL.md"), "---\ndescription: d\ncontext: fork\nagent: explore\nmodel: haiku\n---\nLook for $ARGUMENTS.")
 	must.Write(t, filepath.Join(dir, "s/mine/SKILL.md"), "---\ndescription: d\ncontext: fork\ndisable-model-invocation: true\nallowed-tools: Read\n---\nOnly I.")
-	must.Write(t, filepath.Join(dir, "s/bad/SKILL.md"), "---\ndescription: d\ncontext: fork\nhooks: {PreToolUse: []}\n---\nGuarded.")
+	must.Write(t, filepath.Join(dir, "s/bad/SKILL.md"), "---\ndescription: d\ncontext: fork\nhooks: {PreTool: []}\n---\nGuarded.")
 	must.Write(t, filepath.Join(dir, "s/odd/SKILL.md"), "---\ndescription: d\ncontext: spoon\nmodel: haiku\n---\nOdd.")
 	all, warnings := Load(Folder{Root: dir, Path: "s"})
 	if len(all) != 4 || len(warnings) > 0 {

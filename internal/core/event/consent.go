@@ -152,9 +152,11 @@ type HookRan struct {
 	// Input is the new arguments that it set for the call.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Broken is why the hook itself failed.
-	Broken string        `json:"broken,omitempty"`
-	Exit   int           `json:"exit"`
-	Took   time.Duration `json:"took"`
+	Broken string `json:"broken,omitempty"`
+	// Once is the hook's Key if it does not run again.
+	Once string        `json:"once,omitempty"`
+	Exit int           `json:"exit"`
+	Took time.Duration `json:"took"`
 }
 
 // CallStarted records that a call passed its gates and starts now. A call that was

@@ -191,7 +191,7 @@ func full() []event.Body {
 		event.Progressed{Calls: 10, Files: 2, Tests: 1, Errors: 3, Since: 4, Phase: "wire it", PhasesDone: 1, PhasesTotal: 3, Elapsed: 90},
 		event.HookRan{
 			Event: "PreToolUse", Command: "./check.sh", From: ".claude/settings.json", Call: "call_1", Verdict: "deny", Reason: "no", Context: "c",
-			Input: json.RawMessage(`{"command":"ls"}`), Broken: "b", Exit: 2, Took: time.Second,
+			Input: json.RawMessage(`{"command":"ls"}`), Broken: "b", Once: "a.md PreToolUse 1", Exit: 2, Took: time.Second,
 		},
 		event.FolderTrust{State: "changed", By: "person", Inert: []event.InertPart{{Kind: "check", Name: "node in .", Runs: []string{"npm test"}, Why: "it is new"}}},
 		event.TextDelta{Text: "I will"},

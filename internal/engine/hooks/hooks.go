@@ -49,6 +49,8 @@ type Config struct {
 	// Files returns the files of agents, skills and commands whose hooks hold, with
 	// those of others: of the turn that an agent works for. nil: none.
 	Files func() (own, others []string)
+	// Over returns the keys of the hooks that do not run again; nil: none.
+	Over func() []string
 	// Kind is the kind of the agent, "" if Child is not set.
 	Kind string
 	// Around records the changes that run makes to the workspace as those of a call.
@@ -78,14 +80,19 @@ func New(c Config) *Hooks {
 	return h
 }
 
-// Fold is which files' hooks hold until the turn ends.
-type Fold struct{ Files []string }
+// Fold is which files' hooks hold until the turn ends, and the keys of those that do not run
+// again.
+type Fold struct{ Files, Over []string }
 
 func (f *Fold) Apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Narrowed:
 		if b.Hooks != "" && !slices.Contains(f.Files, b.Hooks) {
 			f.Files = append(slices.Clip(f.Files), b.Hooks)
+		}
+	case event.HookRan:
+		if b.Once != "" {
+			f.Over = append(slices.Clip(f.Over), b.Once)
 		}
 	case event.Ended:
 		f.Files = nil
@@ -98,17 +105,23 @@ func Kept(r Runner, file string) error {
 	if file == "" || r != nil && slices.ContainsFunc(r.Rules(), func(r hook.Rule) bool { return r.Scope == file }) {
 		return nil
 	}
-	return &fault.Error{Category: fault.Configuration, Message: "the hooks in " + file + " are not in force", Hint: "start pawl anew; pawl hooks list shows the hooks"}
+	return &fault.Error{Category: fault.Configuration, Message: "the hooks in " + file + " are not in force", Hint: "pawl hooks list shows why; after a change start pawl anew"}
 }
 
 // of returns the hooks of an event that hold now.
 func (h *Hooks) of(e hook.Event, names ...string) []hook.Rule {
-	var own, others []string
+	var own, others, over []string
 	if h.c.Files != nil {
 		own, others = h.c.Files()
 	}
+	if h.c.Over != nil {
+		over = h.c.Over()
+	}
 	var rules, stops []hook.Rule
 	for _, r := range h.rules {
+		if once(r) && slices.Contains(over, r.Key()) {
+			continue
+		}
 		in := slices.Contains(own, r.Scope)
 		if in && r.Event == hook.Stop {
 			stops = append(stops, r)
@@ -123,6 +136,10 @@ func (h *Hooks) of(e hook.Event, names ...string) []hook.Rule {
 	}
 	return out
 }
+
+// once reports whether a hook does not run again after it succeeded. In settings, as in
+// Claude Code, it does.
+func once(r hook.Rule) bool { return r.Once && r.Scope != "" }
 
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 

@@ -70,6 +70,10 @@ func recorded(ctx context.Context, in hook.Input, a answer) []event.Draft {
 		rec.Verdict = "deny"
 	case permission.Ask:
 		rec.Verdict = "ask"
+	default:
+		if once(a.rule) && a.Broken == "" && !a.End { // one that objects, or fails, runs again
+			rec.Once = a.rule.Key()
+		}
 	}
 	ds := []event.Draft{{Body: rec}}
 	for _, say := range []string{a.PersonMessage, a.Broken} {

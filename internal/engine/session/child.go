@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
-	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
@@ -71,20 +70,13 @@ func (s *parent) OpenModel(ref, effort string) (llm.Model, error) {
 // Open implements children.Parent: the session of an agent is like this one, except for
 // the agent's own settings.
 func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, error) {
-	for _, file := range a.Hooks {
-		if err := hooks.Kept(s.cfg.Hooks, file); err != nil {
-			return nil, err
-		}
-	}
 	if a.Isolated != nil {
 		return s.isolate(ctx, a)
 	}
 	c := s.cfg
-	c.ID, c.Frontend, c.ParentCall, c.TopLevel = a.ID, "agent", &a.Of, TopLevel{}
-	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
-	c.Model, c.System, c.Tools, c.Shell = a.Model, a.System, a.Tools, a.Shell
-	c.Agents, c.Limits, c.Parent, c.Permission = a.Agents, a.Limits, s.spending, s.rights.Child(a.ReadOnly)
-	c.hooksOf, c.hooksUnder = a.Hooks, a.Under
+	c.ID, c.Permission = a.ID, s.rights.Child(a.ReadOnly)
+	c.System, c.Tools, c.Shell = a.System, a.Tools, a.Shell
+	s.adopt(&c, a)
 	if about, rules := a.About, s.cfg.Rules; about != "" && rules != nil {
 		c.Rules = func(ctx context.Context, g Guidance) []string {
 			g.System = strings.TrimSuffix(g.System, about) // rules are looked for at its end
@@ -96,6 +88,14 @@ func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, 
 		return nil, err
 	}
 	return childSession{child}, nil
+}
+
+// adopt makes a configuration that of an agent of this session.
+func (s *parent) adopt(c *Config, a children.Child) {
+	c.Frontend, c.ParentCall, c.TopLevel = "agent", &a.Of, TopLevel{}
+	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
+	c.Model, c.Agents, c.Limits, c.Parent = a.Model, a.Agents, a.Limits, s.spending
+	c.hooksOf, c.hooksUnder = a.Hooks, a.Under
 }
 
 // childSession is a session in the form for its parent's children.

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/diagnosed"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
 	"github.com/pawl-agent/pawl/internal/engine/permission"
@@ -31,6 +32,7 @@ func compose(st *state) *Session {
 	hook := hooks.New(hooks.Config{
 		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Kind: cfg.child.kind(), Source: startOf(st.log.Began() > 0),
 		Files: func() (own, others []string) { return slices.Concat(cfg.hooksOf, st.hooksOfTurn()), cfg.hooksUnder },
+		Over:  func() []string { return eventlog.Query(st.log, func() []string { return st.hooksFold.Over }) },
 		Mode:  st.mode, Log: st.log, Around: recorder.Around, Side: func() *side.Requests { return beside },
 	})
 	person := questions.New(questions.Config{

@@ -40,9 +40,9 @@ func (s *parent) isolate(ctx context.Context, a children.Child) (children.Sessio
 	of, err := s.cfg.Isolate(ctx, Isolation{
 		Name: children.TreeName(a.ID), ID: a.ID, Model: a.Model.Info().Ref(), Mode: string(rights.Mode()),
 		Bind: func(c *Config) {
+			s.adopt(c, a)
 			c.Permission.Follow(rights)
-			c.Store, c.Frontend, c.ParentCall, c.Person = s.cfg.Store, "agent", &a.Of, s.cfg.Person
-			c.Model, c.Models, c.Limits, c.Parent, c.Agents = a.Model, s.cfg.Models, a.Limits, s.spending, a.Agents
+			c.Store, c.Person, c.Models = s.cfg.Store, s.cfg.Person, s.cfg.Models
 			c.System = prompt.ForAgent(c.System, a.ReadOnly)
 			agent := *a.Isolated
 			agent.About += fmt.Sprintf("\n\nYou work in a git worktree of your own: %s, branch %s. It begins at the last commit. Change nothing outside it: who started you is told where it is. There are no MCP servers.", c.Dir, c.Branch)
@@ -50,10 +50,7 @@ func (s *parent) isolate(ctx context.Context, a children.Child) (children.Sessio
 			c.Tools = slices.DeleteFunc(c.Tools, func(t tool.Tool) bool { // no more than this session has
 				return !slices.ContainsFunc(a.Tools, func(has tool.Tool) bool { return has.Spec.Name == t.Spec.Name })
 			})
-			c.TopLevel, c.Isolate = TopLevel{}, nil
-			c.hooksOf, c.hooksUnder = a.Hooks, a.Under
-			c.EndAtFullDisk = s.cfg.EndAtFullDisk
-			c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
+			c.Isolate, c.EndAtFullDisk = nil, s.cfg.EndAtFullDisk
 		},
 	})
 	if err != nil {

@@ -66,6 +66,11 @@ type Session struct {
 // else the existing one.
 func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 	cfg.ReadOnly = cfg.ReadOnly || cfg.Owner != nil
+	for _, file := range cfg.hooksOf {
+		if err := hooks.Kept(cfg.Hooks, file); err != nil && !cfg.ReadOnly {
+			return nil, err
+		}
+	}
 	release, err := reserve(cfg)
 	if err != nil {
 		return nil, err

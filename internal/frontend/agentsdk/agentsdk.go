@@ -361,11 +361,9 @@ func (t *conversation) handle(e event.Event) {
 // closes reports whether an event ends something. Where no turn of this process runs, it
 // closes what an earlier one left open: no prompt waits for its result.
 func closes(b event.Body) bool {
-	switch b.(type) {
-	case event.CallDone, event.Ended:
-		return true
-	}
-	return false
+	_, call := b.(event.CallDone)
+	_, turn := b.(event.Ended)
+	return call || turn
 }
 
 // takeForm takes the form of a prompt that begins a turn. One that joins a turn has the

@@ -25,19 +25,10 @@ func messageID(e event.Event, part int) string {
 
 // isMessage reports whether an event has the message with an identifier.
 func isMessage(e event.Event, uuid string) bool {
-	parts := 1
-	switch b := e.Body.(type) {
-	case event.Prompted:
-		if b.ID == uuid {
-			return true
-		}
-	case event.Replied:
-		parts += len(b.Reply.Message.Parts)
-	case event.Recalled, event.CallDone:
-	default:
-		return false
+	if b, ok := e.Body.(event.Prompted); ok && b.ID == uuid {
+		return true
 	}
-	for i := range parts {
+	for i := range messages(e) {
 		if messageID(e, i) == uuid {
 			return true
 		}

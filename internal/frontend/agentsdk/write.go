@@ -244,13 +244,13 @@ func (w *writer) replied(e event.Event, b event.Replied) {
 		m.USD += *b.Cost
 	}
 	var blocks []object
-	for _, p := range b.Reply.Message.Parts {
-		switch {
-		case p.Kind == llm.Text && p.Text != "":
+	for _, p := range shown(b) {
+		switch p.Kind {
+		case llm.Text:
 			blocks = append(blocks, object{"type": "text", "text": p.Text})
-		case p.Kind == llm.Reasoning && p.Text != "":
+		case llm.Reasoning:
 			blocks = append(blocks, object{"type": "thinking", "thinking": p.Text, "signature": ""})
-		case p.Kind == llm.CallPart && p.Call != nil:
+		case llm.CallPart:
 			blocks = append(blocks, object{"type": "tool_use", "id": p.Call.ID, "name": w.name(p.Call.Name), "input": hook.Renamed(p.Call.Args)})
 		}
 	}
@@ -264,6 +264,24 @@ func (w *writer) replied(e event.Event, b event.Replied) {
 	if blocks == nil {
 		w.assistant(e, 0, cmp.Or(b.Reply.Model, info.Model), nil, stops[b.Reply.Stop], u)
 	}
+}
+
+// shown returns the parts of a reply that are written, each as a message of its own.
+func shown(b event.Replied) []llm.Part {
+	return slices.DeleteFunc(slices.Clone(b.Reply.Message.Parts), func(p llm.Part) bool {
+		return p.Call == nil && (p.Text == "" || p.Kind != llm.Text && p.Kind != llm.Reasoning)
+	})
+}
+
+// messages returns how many messages an event is written as.
+func messages(e event.Event) int {
+	switch b := e.Body.(type) {
+	case event.Replied:
+		return max(1, len(shown(b)))
+	case event.Prompted, event.Recalled, event.CallDone:
+		return 1
+	}
+	return 0
 }
 
 // replayed writes a prompt, as a program sees that it has begun.

@@ -21,15 +21,26 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
+	"github.com/pawl-agent/pawl/internal/policy/guidance"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// userHooks returns the hooks of the user's own configuration, including those that
-// pawl does not run, and those of their settings for Claude Code, if these are used.
-func userHooks(conf settings.Loaded) []hook.Rule {
-	rules, _ := hook.Rules("config.json", conf.User.Hooks) // its errors were reported when it was read
-	return append(rules, conf.Taken.Hooks...)
+// userHooks returns the hooks of the user's own configuration, including those that pawl does
+// not run, and those of their agents, skills and commands. What they have for Claude Code is
+// idle until they said that it is used.
+func (e *Environment) userHooks(conf settings.Loaded, paths settings.Paths, dir string) (used, idle []hook.Rule) {
+	used, _ = hook.Rules("config.json", conf.User.Hooks) // its errors were reported when it was read
+	used = append(used, folder.FrontHooks(paths.Config, "agents", "skills", "commands")...)
+	theirs := slices.Clone(conf.Taken.Hooks)
+	if home := e.Env("HOME"); home != "" && filepath.Clean(home) != dir { // otherwise they are the folder's
+		theirs = append(theirs, folder.FrontHooks(home, guidance.HomeFronts()...)...)
+	}
+	idle = othersHooks(conf.Guards)
+	if conf.User.ClaudeSettings {
+		return append(used, theirs...), idle
+	}
+	return used, append(idle, theirs...)
 }
 
 // trustedHooks returns those hooks that a person trusted in this folder, and their parts
@@ -57,7 +68,7 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 	if c.trust == nil {
 		return nil // the session is only read
 	}
-	rules := userHooks(c.conf)
+	rules := c.trust.userHooks
 	for _, r := range rules {
 		if r.InactiveBecause != "" {
 			o.warn(fmt.Sprintf("the hook %s of your %s is not run: %s", r.Name, r.From, r.InactiveBecause))
@@ -107,7 +118,7 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 				}
 			}
 			switch {
-			case !judged && r.Scope != "":
+			case !judged && slices.Contains(c.trust.hooks, r):
 				return "the folder is not trusted; to trust it: pawl trust"
 			case !judged:
 				return ""
@@ -156,7 +167,8 @@ func (e *Environment) readOwnHooks(t *Trust) error {
 		return err
 	}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
-	rules := slices.Concat(userHooks(conf), pluginHooks(plugins))
+	t.userHooks, t.idleHooks = e.userHooks(conf, paths, t.Dir)
+	rules := slices.Concat(t.userHooks, pluginHooks(plugins))
 	if len(rules) == 0 {
 		return nil
 	}
@@ -186,7 +198,7 @@ type ListedHook struct {
 
 // ListHooks returns the hooks of a folder, "" for the current one, and the user's own.
 func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
-	conf, paths, err := e.Settings()
+	_, paths, err := e.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +218,7 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 		}
 		return waits
 	}
-	for _, r := range userHooks(conf) {
+	for _, r := range t.userHooks {
 		add(r, waiting(r))
 	}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
@@ -228,8 +240,8 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 		add(rules[i], why)
 	}
 	idle, err := folder.IdleHooks(t.Dir)
-	for _, r := range append(idle, othersHooks(conf.Guards)...) {
-		add(r, "it is in another agent's settings; to use them: pawl config set claude_settings true")
+	for _, r := range append(idle, t.idleHooks...) {
+		add(r, "it is among what you have for another agent; to use that: pawl config set claude_settings true")
 	}
 	return out, err
 }

@@ -50,6 +50,8 @@ type Trust struct {
 	hooks     []hook.Rule   // configured by the folder
 	hookParts []trust.Part
 	ownHooks  []hook.Rule // see dependentHooks
+	// userHooks are the person's, idleHooks those of them that wait for their word.
+	userHooks, idleHooks []hook.Rule
 }
 
 // firstHashes are the first hashes of the parts of a folder that is trusted regardless
@@ -82,7 +84,11 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	}
 	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
 	t.own = append(t.dependent(t.personal), t.dependent(c.given)...)
-	t.ownHooks = t.dependentHooks(slices.Concat(userHooks(c.conf), pluginHooks(c.plugins)), c.by)
+	t.userHooks, _ = e.userHooks(c.conf, c.paths, c.dir)
+	for _, k := range opt.Driver.Agents {
+		t.userHooks = append(t.userHooks, k.Rules...)
+	}
+	t.ownHooks = t.dependentHooks(slices.Concat(t.userHooks, pluginHooks(c.plugins)), c.by)
 	switch {
 	case fr.Made:
 		t.by = "pawl"

@@ -42,6 +42,11 @@ func Fronts() []string {
 	return out
 }
 
+// HomeFronts are those of them that are read in a home folder, too.
+func HomeFronts() []string {
+	return slices.DeleteFunc(Fronts(), func(f string) bool { return strings.HasPrefix(f, Texts[0]+"/") })
+}
+
 // Names returns the first part of each path, once.
 func Names() []string {
 	var out []string

@@ -23,6 +23,8 @@ type Rule struct {
 	Prompt string
 	// Async: nothing waits for it, and it decides nothing.
 	Async bool
+	// Once: it is of a file that is used (Scope), and does not run again after it succeeded.
+	Once bool
 	// Timeout is the longest it may run: its own, or that of its event.
 	Timeout time.Duration
 	// Free: it has "sandbox": "off". Only a person's own hook may.
@@ -46,6 +48,9 @@ type Rule struct {
 	// InactiveBecause is why pawl does not run it, "" if it does.
 	InactiveBecause string
 }
+
+// Key distinguishes a hook from all others.
+func (r Rule) Key() string { return r.From + " " + r.Name }
 
 // Events are the events that pawl supports, in the order of a session.
 var Events = []Event{
@@ -131,6 +136,7 @@ type entry struct {
 	Sandbox   string   `json:"sandbox"`
 	Cwd       string   `json:"cwd"`
 	Async     bool     `json:"async"`
+	Once      bool     `json:"once"`
 	If        string   `json:"if"`
 }
 
@@ -205,7 +211,7 @@ func (r *Rule) read(raw json.RawMessage) error {
 	if err := hookKeys.Every("the hook "+r.Name, maps.Keys(keys)); err != nil {
 		return err
 	}
-	r.Command, r.Free, r.Apart, r.Async, r.Closed = e.line(), e.Sandbox == "off", e.Cwd == "apart", e.Async, e.OnFailure == "block"
+	r.Command, r.Free, r.Apart, r.Async, r.Once, r.Closed = e.line(), e.Sandbox == "off", e.Cwd == "apart", e.Async, e.Once, e.OnFailure == "block"
 	r.Timeout = r.Event.timeout()
 	if e.Type == "prompt" {
 		r.Timeout = judging
