@@ -137,6 +137,10 @@ func (c *Client) hint(f *fault.Error, body []byte) error {
 		} else {
 			f.Hint = "pawl models lists what is usable"
 		}
+	case f.Status == http.StatusForbidden:
+		f.Hint = "this key may not do that: use another one, or another model (/model, or -m)"
+	case f.Status == http.StatusBadRequest && f.Kind == nil:
+		f.Hint = "change the prompt, take the last one back with /rewind, or use another model (/model, or -m)"
 	}
 	return f
 }

@@ -208,6 +208,16 @@ func namesFile(m string) bool {
 	return ext != "" && len(ext) <= 5 && strings.IndexFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
+// Missing returns the files that a prompt mentions and that are not there.
+func Missing(prompt string, there func(name string) bool) (out []string) {
+	for _, m := range mentions(prompt) {
+		if name, _, _ := lines(m); namesFile(name) && !there(m) && !there(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // mentions finds the names after an @, each once: at the beginning of a text,
 // or after a blank or an opening bracket, but not in code, where an @ belongs
 // to the code. A name with blanks is quoted: @"my file.txt".

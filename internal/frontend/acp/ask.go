@@ -142,8 +142,8 @@ func (t *openSession) asked(block string, form *chat.Form, calls map[string]call
 			out.options = append(out.options, o)
 		}
 	}
-	if rule := form.Denies(); rule != "" {
-		out.options = append(out.options, object{"optionId": chat.Never, "name": "Deny " + rule + " for this session", "kind": "reject_always"})
+	if what := form.Denies(); what != "" {
+		out.options = append(out.options, object{"optionId": chat.Never, "name": "Deny " + what + " for this session", "kind": "reject_always"})
 	}
 	if len(form.Calls()) == 0 {
 		out.options = append(out.options, object{"optionId": chat.No, "name": "None of these", "kind": "reject_once"})
@@ -160,9 +160,9 @@ func optionOf(c chat.Choice) object {
 	case chat.AllEdits:
 		name, kind = "Allow all edits from now on", "allow_always"
 	case chat.ForSession:
-		name, kind = "Allow "+c.Rule+" for this session", "allow_always"
+		name, kind = "Allow "+c.Covers+" for this session", "allow_always"
 	case chat.ForAlways:
-		name, kind = "Always allow "+c.Rule, "allow_always"
+		name, kind = "Always allow "+c.Covers, "allow_always"
 	case chat.No:
 		name, kind = "No", "reject_once"
 	case chat.WholeDiff, chat.OneByOne:

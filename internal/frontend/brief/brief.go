@@ -190,6 +190,14 @@ func inGit(files []event.GitFile) string {
 	return "git holds other content than the workspace; run git diff HEAD before git stash, checkout or reset: " + strings.Join(out, ", ")
 }
 
+// Ending says why a turn ended early. The error of a provider, or of a setting, says so itself.
+func Ending(end event.End, why string) string {
+	if end == event.EndProvider || end == event.EndConfig {
+		return why
+	}
+	return string(end) + ": " + why
+}
+
 // Spending describes what a turn cost.
 func Spending(s budget.Spent) string {
 	replies := plural.Of(s.Replies, "model reply")

@@ -412,10 +412,13 @@ func (s Start) Head(width int) string {
 			least = from + ", " + price
 		}
 	}
-	text := ""
+	text, id := "", ""
+	if s.ID != "" {
+		id = "; session " + s.ID
+	}
 	for _, text = range []string{
-		fmt.Sprintf("%s; mode %s; session %s; /help", s.Model, s.Mode, s.ID),
-		fmt.Sprintf("%s; mode %s; session %s", s.Model, s.Mode, s.ID),
+		fmt.Sprintf("%s; mode %s%s; /help", s.Model, s.Mode, id),
+		fmt.Sprintf("%s; mode %s%s", s.Model, s.Mode, id),
 		fmt.Sprintf("%s; mode %s; /help", s.Model, s.Mode),
 		fmt.Sprintf("%s; mode %s; /help", short, s.Mode),
 		fmt.Sprintf("%s; mode %s", short, s.Mode),

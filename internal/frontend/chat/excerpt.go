@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -50,7 +51,7 @@ func (c Call) Shown() (x Excerpt) {
 	case c.Failed():
 		return Printed(c.Output, false)
 	case c.Background(): // the text is for the model
-		x.Head = []string{"/bashes shows its output, and can end it"}
+		x.Head = []string{"/bashes shows or ends it"}
 	case c.Outcome == event.OK && c.Diff == "" && (c.Command != "" || c.Kind == tool.Exec || c.Kind == tool.Search || c.Kind == tool.Wait || c.Arguments != ""):
 		all := Printed(c.Output, true).Head
 		if len(all) > firstLines+1 {
@@ -74,6 +75,9 @@ func Printed(output string, all bool) (x Excerpt) {
 	if n := len(lines) - 1; strings.HasPrefix(lines[n], "exit code ") {
 		lines = lines[:n]
 	}
+	lines = slices.DeleteFunc(lines, func(l string) bool { // for the model; the person has answered, and the title names it
+		return strings.HasSuffix(l, "]") && (strings.HasPrefix(l, "[the user ") || strings.HasPrefix(l, "[the sandbox refused"))
+	})
 	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
 		return x
 	}

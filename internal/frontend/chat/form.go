@@ -33,9 +33,9 @@ const all = -1
 type Choice struct {
 	Key  string // y, e, s, a, o, d, n, or the number of an option
 	Text string // such as "yes"
-	// Rule is what it allows from then on, "" if it allows only the call in question.
-	Rule  string
-	Typed bool // words may follow: why, or the answer itself
+	// Covers is what it allows from then on, "" if it allows only the call in question.
+	Covers string
+	Typed  bool // words may follow: why, or the answer itself
 }
 
 // The keys of choices.
@@ -146,9 +146,9 @@ func (f *Form) Choices() []Choice {
 			out = append(out, onward)
 		}
 		if q.Rule != "" {
-			out = append(out, Choice{Key: ForSession, Text: "yes, for this session", Rule: q.Rule})
+			out = append(out, Choice{Key: ForSession, Text: "yes, for this session", Covers: permission.InWords(q.Rule)})
 			if q.Always {
-				out = append(out, Choice{Key: ForAlways, Text: "yes, always", Rule: q.Rule})
+				out = append(out, Choice{Key: ForAlways, Text: "yes, always", Covers: permission.InWords(q.Rule)})
 			}
 		}
 		if q.Long() {
@@ -217,7 +217,7 @@ func (f *Form) Allows() string {
 	if f.current == all || len(calls) == 0 || calls[0].Rule == "" {
 		return ""
 	}
-	out := "s allows " + calls[0].Rule + " for this session"
+	out := "s allows " + permission.InWords(calls[0].Rule) + " for this session"
 	if calls[0].Always {
 		out += ", a for always"
 	}
@@ -227,10 +227,10 @@ func (f *Form) Allows() string {
 	return out
 }
 
-// Denies returns the rule that Never denies from then on, "" if it cannot be chosen.
+// Denies returns what Never denies from then on, "" if it cannot be chosen.
 func (f *Form) Denies() string {
 	if calls := f.Calls(); f.current != all && len(calls) > 0 {
-		return calls[0].Rule
+		return permission.InWords(calls[0].Rule)
 	}
 	return ""
 }

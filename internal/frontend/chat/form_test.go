@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // SPEC 4.7, 18.3: what each answer of a question means, and that it stands.
@@ -68,7 +69,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// SPEC 4.7: the answers are shown with the exact rule that each allows.
+// SPEC 4.7: the answers say in words exactly what each allows.
 func TestChoices(t *testing.T) {
 	for name, c := range map[string]struct {
 		q              Question
@@ -76,11 +77,11 @@ func TestChoices(t *testing.T) {
 	}{
 		"one": {
 			Question{Calls: []Consent{{Rule: "bash(ls *)", Always: true}}},
-			"allow? [y]es, [s] yes, for this session, [a] yes, always, [n]o, and what to do instead: ", "s allows bash(ls *) for this session, a for always",
+			"allow? [y]es, [s] yes, for this session, [a] yes, always, [n]o, and what to do instead: ", "s allows commands that begin with `ls` for this session, a for always",
 		},
 		"an edit": {
 			Question{Calls: []Consent{{Rule: "edit(x)", Edits: true}}},
-			"allow? [y]es, [e] yes, and all edits from now on, [s] yes, for this session, [n]o, and what to do instead: ", "s allows edit(x) for this session; e changes to the mode accept-edits",
+			"allow? [y]es, [e] yes, and all edits from now on, [s] yes, for this session, [n]o, and what to do instead: ", "s allows edits in x for this session; e changes to the mode accept-edits",
 		},
 		"several": {Question{Calls: []Consent{{}, {Edits: true}}}, "allow all 2? [y]es, [o]ne by one, [e] yes, and all edits from now on, [n]o, and what to do instead: ", ""},
 		"options": {Question{Options: []string{"a", "b"}}, "answer (a number, or your own words): ", ""},
@@ -91,7 +92,7 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s: %q %q", name, f.Prompt(), f.Allows())
 		}
 		for _, ch := range f.Choices() {
-			if ch.Rule != "" && ch.Rule != c.q.Calls[0].Rule {
+			if ch.Covers != "" && ch.Covers != permission.InWords(c.q.Calls[0].Rule) {
 				t.Errorf("%s: %+v", name, ch)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // remark handles the events that become a line by pawl.
@@ -25,11 +26,14 @@ func (t *Timeline) remark(e event.Event) {
 	case event.ModeSet:
 		t.note(e, Note{Kind: OfMode, Text: plain.Line("mode " + b.Mode)})
 	case event.Granted:
-		text := fmt.Sprintf("allowed for %s: %s", b.Scope, b.Rule)
-		if b.Scope == event.Never {
-			text = "denied for this session: " + b.Rule
+		text := "allowed for this session: "
+		if b.Scope == event.Always {
+			text = "always allowed: "
 		}
-		t.note(e, Note{Kind: OfGrant, Text: plain.Line(text)})
+		if b.Scope == event.Never {
+			text = "denied for this session: "
+		}
+		t.note(e, Note{Kind: OfGrant, Text: plain.Line(text + permission.InWords(b.Rule))})
 	case event.Revoked:
 		t.note(e, Note{Kind: OfGrant, Text: plain.Line("no longer allowed: " + b.Rule)})
 	case event.Narrowed:

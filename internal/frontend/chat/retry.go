@@ -78,7 +78,7 @@ func (r Retry) in(b event.Retried, left time.Duration) Retry {
 		r.Next += fmt.Sprintf(" of %d", b.Most)
 	}
 	if left > 0 {
-		r.Next += " in " + took.Text(left)
+		r.Next = "waiting " + took.Text(left) + " before " + r.Next
 	} else {
 		r.Next += " now"
 	}

@@ -75,17 +75,17 @@ func TestRetryWords(t *testing.T) {
 		want   string
 	}{
 		{[]event.Body{event.Retried{Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Shown: true}},
-			"+p answered 529: busy; try 2 in 2s, gives up in 1m2s (its text so far is discarded)"},
+			"+p answered 529: busy; waiting 2s before try 2, gives up in 1m2s (its text so far is discarded)"},
 		{[]event.Body{event.Retried{Attempt: 2, Error: busy, Wait: 8 * time.Second, Left: 4*time.Minute + 46*time.Second}, event.Waiting{Left: time.Second}},
-			"+p answered 529: busy; try 3 in 8s, gives up in 5m\n~p answered 529: busy; try 3 in 1s, gives up in 5m"},
-		{[]event.Body{event.Retried{Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Most: 5}}, "+p answered 529: busy; try 3 of 5 in 2s"},
+			"+p answered 529: busy; waiting 8s before try 3, gives up in 5m\n~p answered 529: busy; waiting 1s before try 3, gives up in 5m"},
+		{[]event.Body{event.Retried{Attempt: 2, Error: busy, Wait: 2 * time.Second, Left: time.Minute, Most: 5}}, "+p answered 529: busy; waiting 2s before try 3 of 5"},
 		{[]event.Body{event.Retried{Attempt: 1, Error: bare}}, "+p answered 400: no explanation [bad_request] (see [key]); try 2 now"},
 		{[]event.Body{event.Retried{Attempt: 1, Error: event.Fault{Message: "a [b_c]"}}}, "+a [b_c]; try 2 now"},
 		{[]event.Body{
 			event.Retried{Attempt: 1, Error: busy, Wait: 2 * time.Second, Left: 58 * time.Second}, event.Waiting{Left: time.Second}, event.Requested{Attempt: 2},
 			event.Retried{Attempt: 2, Error: busy, Wait: 3 * time.Second, Left: 55 * time.Second}, event.TextDelta{Text: "I"}, event.Replied{},
-		}, "+p answered 529: busy; try 2 in 2s, gives up in 1m\n~p answered 529: busy; try 2 in 1s, gives up in 59s\n~p answered 529: busy; try 2 now, gives up in 58s\n" +
-			"~p answered 529: busy; try 3 in 3s, gives up in 58s\n~p answered 529: busy; 2 tries failed\n.p answered 529: busy; 2 tries failed"},
+		}, "+p answered 529: busy; waiting 2s before try 2, gives up in 1m\n~p answered 529: busy; waiting 1s before try 2, gives up in 59s\n~p answered 529: busy; try 2 now, gives up in 58s\n" +
+			"~p answered 529: busy; waiting 3s before try 3, gives up in 58s\n~p answered 529: busy; 2 tries failed\n.p answered 529: busy; 2 tries failed"},
 		{[]event.Body{event.Retried{Attempt: 1, Error: busy}, event.Retried{Attempt: 2, Error: busy, Model: "m/o"}},
 			"+p answered 529: busy; try 2 now\n~p answered 529: busy; 2 tries failed, m/o goes on from here\n.p answered 529: busy; 2 tries failed, m/o goes on from here"},
 		{[]event.Body{event.Retried{Attempt: 1, Error: busy}, event.Retried{Attempt: 2, Error: busy, Shown: true}},

@@ -94,7 +94,10 @@ func TestServerAnswers(t *testing.T) {
 		}, 3, "set ANTHROPIC_API_KEY", 1},
 		"403": {"anthropic/claude-script", "ANTHROPIC", []func(http.ResponseWriter){
 			status(403, "", anthropic("permission_error")), good,
-		}, 3, "403", 1},
+		}, 3, "another model (/model, or -m)", 1},
+		"400": {"anthropic/claude-script", "ANTHROPIC", []func(http.ResponseWriter){
+			status(400, "", anthropic("invalid_request_error")), good,
+		}, 4, "take the last one back with /rewind", 1},
 		"404": {"anthropic/claude-script", "ANTHROPIC", []func(http.ResponseWriter){
 			status(404, "", anthropic("not_found_error")), good,
 		}, 4, "pawl models", 1},

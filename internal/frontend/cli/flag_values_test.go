@@ -62,10 +62,10 @@ func TestWrongFlagValues(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"run", "--add-dir", "nowhere", "hi"}, {"run", "--mcp-config", "nowhere.json", "hi"}, {"run", "--mcp-config", "{", "hi"}, {"run", "--plan", "nowhere.md", "hi"}, {"run", "hi"},
+		{"run", "--add-dir", "nowhere", "hi"}, {"run", "--mcp-config", "nowhere.json", "hi"}, {"run", "--mcp-config", "{", "hi"}, {"run", "--plan", "nowhere.md", "hi"}, {"run", "--plugin-dir", "nowhere", "hi"}, {"run", "hi"},
 	} {
 		want := 2
-		if len(args) == 2 {
+		if args[1] == "hi" {
 			want = 3 // only the model is missing
 		}
 		var errs bytes.Buffer
@@ -73,5 +73,10 @@ func TestWrongFlagValues(t *testing.T) {
 		if code := Main(t.Context(), a); code != want {
 			t.Errorf("%q: exit code %d: %s", args, code, errs.String())
 		}
+	}
+	var errs bytes.Buffer // what is missing besides the model is told too
+	a := &App{Environment: setup.Environment{Err: &errs, Dir: dir, Now: time.Now, Env: func(name string) string { return map[string]string{"HOME": dir}[name] }}, In: strings.NewReader(""), Out: &bytes.Buffer{}, Args: []string{"run", "look at @file, @missing.pdf:3 and @nobody"}}
+	if code := Main(t.Context(), a); code != 3 || !strings.HasPrefix(errs.String(), "pawl: there is no file missing.pdf\n") {
+		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }

@@ -58,7 +58,7 @@ func TestPickAtTheStart(t *testing.T) {
 		x.expect("sessions of this folder, Esc for a new one")
 		if prompt == "mend the parser" {
 			x.send("\x1b")
-			x.expect("mode ask; session")
+			x.expect("mode ask; /help")
 		}
 	}
 	x.send("parser\r")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -80,7 +81,10 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		}
 	}
 	s, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "headless", Commands: calls})
-	if err != nil {
+	if err != nil { // a person mends all at once
+		for _, name := range mention.Missing(prompt, func(name string) bool { _, err := os.Stat(a.Path(name)); return err == nil }) {
+			fmt.Fprintln(a.Err, "pawl: there is no file "+plain.Line(name))
+		}
 		return err
 	}
 	defer s.Close()

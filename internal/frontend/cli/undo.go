@@ -127,7 +127,7 @@ func putBack(ctx context.Context, a *App, f *putBackFlags, w undo.Selector) erro
 	switch {
 	case asks:
 		var ok bool
-		if c, ok, err = putback.Agree(p, choice.Lines(asker(a))); err != nil {
+		if c, ok, err = putback.Agree(p, "", choice.Lines(asker(a))); err != nil {
 			return err
 		}
 		if !ok {

@@ -342,7 +342,7 @@ func TestWaitsAreCountedDown(t *testing.T) {
 		a := newAgent(t, llmtest.New(llmtest.Turn{Err: late}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}, llmtest.Turn{Err: busy}), nil, func(cfg *session.Config) {
 			cfg.Sleep = func(ctx context.Context, _ time.Duration) error {
 				// A reader that hears late of the wait is not told of its seconds.
-				for !strings.Contains(out.String(), `"type":"retried"`) && !strings.Contains(errs.String(), "try 2 in ") && ctx.Err() == nil {
+				for !strings.Contains(out.String(), `"type":"retried"`) && !strings.Contains(errs.String(), " before try 2") && ctx.Err() == nil {
 					runtime.Gosched()
 				}
 				return ctx.Err()
@@ -354,7 +354,7 @@ func TestWaitsAreCountedDown(t *testing.T) {
 			t.Fatal(r, err)
 		}
 		if format == Text {
-			if got := strings.Count(errs.String(), "pawl: try 2 in "); got != 2 || strings.Contains(errs.String(), "pawl: try 2 now") || !strings.Contains(errs.String(), "overloaded; 4 tries failed, scripted/other goes on from here") {
+			if got := strings.Count(errs.String(), "pawl: waiting "); got != 2 || strings.Contains(errs.String(), "pawl: try 2 now") || !strings.Contains(errs.String(), "overloaded; 4 tries failed, scripted/other goes on from here") {
 				t.Errorf("%d lines of a count-down:\n%s", got, errs.String())
 			}
 		} else if got := strings.Count(out.String(), `"type":"waiting"`); got < 29 || got > 29+10 {

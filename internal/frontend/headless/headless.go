@@ -439,7 +439,7 @@ func (v *view) last(s *session.Session, r Result) error {
 		v.line(plain.Line(strings.Replace(why, "%s", strings.Join(refused[why], ", "), 1)))
 	}
 	if r.Error != nil {
-		text := "pawl: " + r.Outcome + ": " + r.Error.Message
+		text := "pawl: " + brief.Ending(event.End(r.Outcome), r.Error.Message)
 		if r.Outcome == string(event.EndStuck) && v.why != "" {
 			text += "; the evidence: " + v.why
 		}

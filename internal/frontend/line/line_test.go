@@ -132,8 +132,8 @@ func TestCountDown(t *testing.T) {
 	} {
 		v.show(event.Event{Body: b})
 	}
-	want := "half a\npawl: a is overloaded; try 2 in 11s (its text so far is discarded)\n" +
-		"  try 2 in 10s      \r  try 2 in 9s       \r  try 3 in 20s      \npawl: a is overloaded; 3 tries failed, p/b goes on from here\n" +
+	want := "half a\npawl: a is overloaded; waiting 11s before try 2 (its text so far is discarded)\n" +
+		"  waiting 10s before try 2      \r  waiting 9s before try 2       \r  waiting 20s before try 3      \npawl: a is overloaded; 3 tries failed, p/b goes on from here\n" +
 		"interrupted\n"
 	if got := p.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)

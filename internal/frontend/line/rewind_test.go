@@ -20,7 +20,7 @@ func TestRewind(t *testing.T) {
 	_, seen := r.run()
 	for _, want := range []string{
 		"   1  ", "make a  (changed a.txt)", "make b, please  (changed b.txt)", "would undo: b.txt (removes it", "the prompt was:\n    make b, please",
-		"session s2;", "left out: 1 prompt with what followed", "there is no prompt 9", "say what to restore", "would undo: a.txt", "nothing was changed",
+		"session s2;", "do it, and take 1 prompt out of the conversation?", "left out: 1 prompt with what followed", "there is no prompt 9", "say what to restore", "would undo: a.txt", "nothing was changed",
 	} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q was not seen", want)

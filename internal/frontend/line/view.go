@@ -274,7 +274,7 @@ func (v *view) retry(c chat.Change, b chat.Retry) {
 	case b.Failed && (c.What == chat.Added || b.Next == ""):
 		v.line("pawl: " + b.Text)
 	case b.Next != "" && (b.Left > 0 || v.counting):
-		text := fmt.Sprintf("  %-18s", b.Next) // blanks over a longer one
+		text := fmt.Sprintf("  %-30s", b.Next) // blanks over a longer one
 		if v.counting {
 			text = "\r" + text
 		} else {
@@ -295,7 +295,7 @@ func (v *view) turnEnd(b chat.TurnEnd) {
 	v.forget()
 	v.flush()
 	if b.Error != "" && b.End != event.EndPermission {
-		text := fmt.Sprintf("pawl: %s: %s", b.End, b.Error)
+		text := "pawl: " + brief.Ending(b.End, b.Error)
 		if b.End == event.EndStuck {
 			text += "; /why has the evidence"
 		}

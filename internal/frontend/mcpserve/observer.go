@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
+	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
 // observer reports the blocks of a call's turn to the program, and asks the program's
@@ -124,7 +125,7 @@ func question(from string, c chat.Consent) string {
 		text += " (" + c.Reason + ")"
 	}
 	if c.Rule != "" {
-		text += "\n" + allowMore + ": " + c.Rule
+		text += "\n" + allowMore + ": " + permission.InWords(c.Rule)
 	}
 	if p := c.Preview; p != "" {
 		if len(p) > maxPreview {

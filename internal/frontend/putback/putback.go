@@ -123,10 +123,11 @@ func indent(s string) string {
 	return b.String()
 }
 
-// Agree asks about a plan that was shown. ok is false if the person declines.
-func Agree(p undo.Plan, ask choice.Asker) (c undo.Consent, ok bool, err error) {
+// Agree asks about a plan that was shown; and is what else the yes does, "" for nothing. ok is
+// false if the person declines.
+func Agree(p undo.Plan, and string, ask choice.Asker) (c undo.Consent, ok bool, err error) {
 	if p.NeedsNoConsent() {
-		ok, err = yes("do it?", ask)
+		ok, err = yes("do it"+and+"?", ask)
 		return c, ok, err
 	}
 	certain, each := false, ""
@@ -164,9 +165,9 @@ func Agree(p undo.Plan, ask choice.Asker) (c undo.Consent, ok bool, err error) {
 	case !certain && len(c.LeaveOut) == 0, each == "y" && len(c.LeaveOut) == 0:
 		return c, true, nil // every file was agreed to
 	}
-	q := "do the rest?"
+	q := "do the rest" + and + "?"
 	if len(c.LeaveOut) > 0 {
-		q = plain.Line("leave " + strings.Join(c.LeaveOut, ", ") + " as it is, and do the rest?")
+		q = plain.Line("leave " + strings.Join(c.LeaveOut, ", ") + " as it is, and do the rest" + and + "?")
 	}
 	ok, err = yes(q, ask)
 	return c, ok, err

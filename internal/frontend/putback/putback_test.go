@@ -44,7 +44,7 @@ func TestAgree(t *testing.T) {
 		{name: "only blocked", files: []undo.File{blocked}, out: "blocked"},
 	} {
 		answers, asked := strings.Fields(c.answers), 0
-		got, ok, err := Agree(undo.Plan{Files: c.files}, choice.Lines(func(q string) (string, error) {
+		got, ok, err := Agree(undo.Plan{Files: c.files}, "", choice.Lines(func(q string) (string, error) {
 			asked++
 			if asked > 1 && answers[asked-2] == "/diff" && !strings.HasPrefix(q, "not understood: answer y, o or n") || asked > 1 && answers[asked-2] == "maybe" && !strings.HasPrefix(q, "not understood: answer y or n") {
 				t.Errorf("%s: what is understood is not said: %q", c.name, q)

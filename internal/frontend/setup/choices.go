@@ -64,6 +64,11 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 		o.warn(c.dir + " is not the folder of a project: pawl asks before every change here, except in the mode yolo; start pawl in a project's folder")
 	}
 	o.warn(c.conf.Warnings...)
+	if !fr.ReadOnly { // a folder that is not there is told before a model that is not
+		if c.plugins, err = e.usePlugins(opt, c.paths, c.dir, c.conf.Guards, o); err != nil {
+			return c, err
+		}
+	}
 	if err := e.chooseModels(ctx, opt, fr, &c, o); err != nil {
 		return c, err
 	}
@@ -157,11 +162,8 @@ func (e *Environment) wide(dir string) bool {
 	return permission.Wide(dir, e.Env("HOME")) || permission.Wide(dir, e.home())
 }
 
-// chooseTrust decides what the folder and the plugins may run.
+// chooseTrust decides what the folder may run.
 func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
-	if c.plugins, err = e.usePlugins(opt, c.paths, c.dir, c.conf.Guards, o); err != nil {
-		return err
-	}
 	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
 		return err
 	}

@@ -78,6 +78,8 @@ func URL(j tool.Job) string {
 			u.Host = strings.TrimSuffix("localhost:"+u.Port(), ":")
 		case u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()):
 			continue
+		case ip.To4() != nil: // python prints it as one of IPv6
+			u.Host = strings.TrimSuffix(ip.To4().String()+":"+u.Port(), ":")
 		}
 		return u.String()
 	}

@@ -17,6 +17,7 @@ func TestURL(t *testing.T) {
 		"Serving HTTP on 0.0.0.0 port 8123 (http://0.0.0.0:8123/) ...": "http://localhost:8123/",
 		"on http://[::]:80.":                                   "http://localhost:80",
 		"ready at https://127.0.0.1:8443/a?b=c, go":            "https://127.0.0.1:8443/a?b=c",
+		"(http://[::ffff:127.0.0.1]:8123/) ...":                "http://127.0.0.1:8123/",
 		"Network: http://10.0.0.7:3000/":                       "",
 		"see https://go.dev/doc or http://[::1]:1":             "http://[::1]:1",
 		"http://localhost.evil.example:1/":                     "",

@@ -8,7 +8,7 @@ import (
 
 func redo() Command {
 	return Command{Name: "redo", Doc: "redo the changes that the last undo undid", Run: func(ctx context.Context, h Host, _ string) error {
-		_, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRedo})
+		_, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRedo}, "")
 		return err
 	}}
 }

@@ -107,7 +107,11 @@ func back(ctx context.Context, h Host, p changes.Point, what string, left int) e
 		return errors.New("say what to restore: conversation, files or both")
 	}
 	if what != "conversation" {
-		done, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRewind, Prompt: p.Seq})
+		and := ""
+		if what == "both" {
+			and = ", and take " + plural.Of(left, "prompt") + " out of the conversation"
+		}
+		done, err := putBack(ctx, h, undo.Selector{Kind: undo.ByRewind, Prompt: p.Seq}, and)
 		switch {
 		case errors.Is(err, undo.ErrNothing):
 			fmt.Fprintln(h.Out(), "no file has changed since then")

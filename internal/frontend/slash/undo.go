@@ -18,7 +18,7 @@ func undoCommand() Command {
 		if err != nil {
 			return err
 		}
-		_, err = putBack(ctx, h, w)
+		_, err = putBack(ctx, h, w, "")
 		return err
 	}}
 }
@@ -43,8 +43,8 @@ func unit(args string, otherwise undo.Kind) (undo.Selector, error) {
 	return undo.Selector{}, errors.New("unknown argument: use turn, file PATH, command, all, or none")
 }
 
-// putBack shows a plan, asks, and executes it. It returns false if the person declines.
-func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
+// putBack shows a plan, asks about it and what else the yes does, and executes it. It returns false if the person declines.
+func putBack(ctx context.Context, h Host, w undo.Selector, and string) (bool, error) {
 	p, err := h.Session().PlanUndo(ctx, w)
 	if err != nil {
 		return false, putback.Nothing(ctx, h.Session(), w.Kind, err)
@@ -57,7 +57,7 @@ func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
 	ok := false
 	if err == nil && w.Before == 0 {
 		asked := slices.ContainsFunc(p.Files, func(f undo.File) bool { return !f.Blocked() && f.Ask != "" })
-		if c, ok, err = putback.Agree(p, ask); err == nil && !ok && asked {
+		if c, ok, err = putback.Agree(p, and, ask); err == nil && !ok && asked {
 			w.Before, err = putback.PassOver(p, c.LeaveOut, ask)
 		}
 	}
@@ -65,7 +65,7 @@ func putBack(ctx context.Context, h Host, w undo.Selector) (bool, error) {
 	case err != nil:
 		return false, err
 	case w.Before != 0:
-		return putBack(ctx, h, w)
+		return putBack(ctx, h, w, and)
 	case !ok:
 		fmt.Fprintln(h.Out(), "nothing was changed")
 		return false, nil

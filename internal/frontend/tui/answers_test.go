@@ -104,7 +104,7 @@ func TestEscapeBeforeTheStart(t *testing.T) {
 	r.press("esc")
 	r.see("answer first")
 	r.press("enter")
-	r.see("session s1")
+	r.see("mode ask; /help")
 	if len(got) != 2 || got[0] != "" || got[1] != "some words" {
 		t.Errorf("%q", got)
 	}

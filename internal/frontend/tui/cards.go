@@ -332,7 +332,7 @@ func (p *renderer) turnEnd(b chat.TurnEnd) {
 	p.previews, p.planChanged = nil, false
 	p.beginCard(aTurnEnd)
 	if b.Error != "" && b.End != event.EndPermission {
-		text := fmt.Sprintf("! %s: %s", b.End, b.Error)
+		text := "! " + brief.Ending(b.End, b.Error)
 		if b.End == event.EndStuck {
 			text += "; /why has the evidence"
 		}

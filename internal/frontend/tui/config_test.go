@@ -48,7 +48,7 @@ func (r *rig) pawl(_ context.Context, out io.Writer, args ...string) error {
 func TestConfigForm(t *testing.T) {
 	r := newRig(t, llmtest.New())
 	r.start("")
-	r.see("session s1")
+	r.see("mode ask; /help")
 	find := func(words, row string) {
 		t.Helper()
 		r.press("ctrl+u")

@@ -106,7 +106,7 @@ func TestPickNarrow(t *testing.T) {
 func TestPickSession(t *testing.T) {
 	r := newRig(t, llmtest.New())
 	r.start("")
-	r.see("session s1")
+	r.see("mode ask; /help")
 	for _, leave := range []string{"esc", "ctrl+c"} {
 		r.say("/resume ")
 		r.press("enter")
@@ -125,7 +125,7 @@ func TestPickSession(t *testing.T) {
 		t.Errorf("it is not filtered:\n%s", seen)
 	}
 	r.press("enter")
-	r.see("session s9")
+	r.until("it is opened", func(seen string) bool { return !strings.Contains(seen, "type to search") })
 	r.say("a draft")
 	r.see("› a draft")
 }
@@ -136,7 +136,7 @@ func TestPickSession(t *testing.T) {
 func TestPickCommand(t *testing.T) {
 	r := newRig(t, llmtest.New())
 	r.start("")
-	r.see("session s1")
+	r.see("mode ask; /help")
 	r.say("/help")
 	r.press("enter")
 	r.see("commands: type to search")

@@ -213,7 +213,7 @@ func (s *screen) carryOut(h chat.Effect) {
 func (s *screen) questionLines(room int) (out []styled.Line) {
 	a := s.question
 	calls, q := a.form.Calls(), a.form.Question()
-	role := styled.Text
+	role, short := styled.Text, styled.Line{}
 	if !a.focused {
 		role = styled.Dim
 	}
@@ -227,14 +227,19 @@ func (s *screen) questionLines(room int) (out []styled.Line) {
 		head := fmt.Sprintf("? %d of %d: ", n, len(q.Calls))
 		out = append(out, styled.Of(styled.Warn, head).Add(styled.Text, calls[0].Title))
 	}
+	choices := len(out)
 	for _, c := range a.form.Choices() {
 		l := styled.Of(role, "  ")
 		l = append(l, styled.Span{Text: c.Key, Style: styled.Style{Role: styled.Accent, Attr: styled.Bold}})
 		l = l.Add(role, "  "+c.Text)
-		if c.Rule != "" {
-			l = l.Add(styled.Dim, "  "+c.Rule)
+		if c.Covers != "" {
+			l = l.Add(styled.Dim, ": "+c.Covers)
 		}
-		out = append(out, l)
+		out = append(out, l.Wrap(s.Width, styled.Of(role, "     "))...)
+		short = append(short.Add(role, "  "), l[1])
+	}
+	if len(out) > room { // each key is seen, on the lowest screen too
+		out = append(out[:choices], short)
 	}
 	switch {
 	case a.hint != "":

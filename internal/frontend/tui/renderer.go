@@ -327,6 +327,7 @@ func (p *renderer) start(s chat.Start) {
 	}
 	p.queue, p.open, p.plan, p.previews = nil, nil, nil, nil
 	p.lost.Forget()
+	s.ID = "" // else two sessions of the same model and mode say the same twice
 	head, above := s.Head(max(0, p.width-len("pawl  "))), p.head
 	if p.beginCard(aNote); len(s.Notes) > 0 {
 		above = ""

@@ -33,6 +33,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/paint"
 )
 
+// lowScreen is the height below which a question's card may leave the screen.
+const lowScreen = 12
+
 // Resize is an event: the window has another size.
 type Resize struct{ Width, Height int }
 
@@ -350,9 +353,13 @@ func (s *screen) event(ctx context.Context, e any) bool {
 		s.typedAt = s.Now()
 		return true
 	case Resize:
+		was := s.Height
 		s.Width, s.Height = e.Width, e.Height
 		s.painter.Resize(e.Width)
 		s.renderer.resize(e.Width)
+		if s.question != nil && was < lowScreen && e.Height >= lowScreen { // what is asked left the screen while it was low
+			s.renderer.question(chat.Change{What: chat.Added}, s.question.form.Question())
+		}
 		return true
 	case keys.Focus:
 		s.unfocused = !e.In

@@ -27,7 +27,7 @@ func TestConversation(t *testing.T) {
 	r.say("hello")
 	r.press("enter")
 	r.rest(1)
-	want := `pawl  scripted/script from this test, $1/$10 per M tokens; mode ask; session s1
+	want := `pawl  scripted/script from this test, $1/$10 per M tokens; mode ask; /help
 
 › hello
 
@@ -78,7 +78,7 @@ func TestQuestion(t *testing.T) {
 		file  string
 	}{
 		{"yes", []string{"y"}, []string{"→ allowed once", "● write new.txt"}, nil, "one\ntwo\n"},
-		{"for the session", []string{"s"}, []string{"→ allowed for this session", "allowed for session: edit(new.txt)"}, nil, "one\ntwo\n"},
+		{"for the session", []string{"s"}, []string{"→ allowed for this session", "allowed for this session: edits in new.txt"}, nil, "one\ntwo\n"},
 		{"edits from now on", []string{"e"}, []string{"mode accept-edits"}, nil, "one\ntwo\n"},
 		{"no", []string{"n", "enter"}, []string{"you did not allow it"}, []string{"all done"}, ""},
 		{"no and why", []string{"n", "b", "a", "d", "enter"}, []string{"→ not allowed: bad", "all done"}, nil, ""},
@@ -154,7 +154,7 @@ func TestAWordIsNoAnswer(t *testing.T) {
 	r.press("y")
 	r.see("→ allowed once")
 	r.rest(1)
-	if text := r.text(); strings.Contains(text, "allowed for session") || !strings.Contains(text, "› use essays") {
+	if text := r.text(); strings.Contains(text, "allowed for this session") || !strings.Contains(text, "› use essays") {
 		t.Error(text)
 	}
 }
@@ -380,13 +380,13 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 		},
 		"nothing ran": func(r *rig) {
 			r.start("")
-			r.see("session s1")
+			r.see("mode ask; /help")
 			r.say("typed")
 			r.press("ctrl+c", "ctrl+c", "ctrl+c")
 		},
 		"a view is open": func(r *rig) {
 			r.start("")
-			r.see("session s1")
+			r.see("mode ask; /help")
 			r.say("typed")
 			r.press("ctrl+t", "ctrl+c", "ctrl+c", "ctrl+c")
 		},

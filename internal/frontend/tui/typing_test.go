@@ -115,7 +115,7 @@ func TestFirstFrameWaitsForNothing(t *testing.T) {
 			r.see("› " + invitation)
 			r.say("hello")
 			r.see("› hello")
-			if strings.Contains(r.text(), "session s1") {
+			if strings.Contains(r.text(), "mode ask; /help") {
 				t.Fatalf("it did not wait:\n%s", r.text())
 			}
 			if answers {
@@ -124,7 +124,7 @@ func TestFirstFrameWaitsForNothing(t *testing.T) {
 			} else {
 				r.clock.release()
 			}
-			r.see("session s1")
+			r.see("mode ask; /help")
 			r.mu.Lock()
 			look := r.term.Styled()
 			r.mu.Unlock()
@@ -161,7 +161,7 @@ func TestPictures(t *testing.T) {
 	}
 	r.clipboard = func(context.Context) (*Picture, error) { return image("clipboard"), nil }
 	r.start("")
-	r.see("session s1") // before it is open nobody knows what its model takes
+	r.see("mode ask; /help") // before it is open nobody knows what its model takes
 	r.send(keys.Paste{Text: "/x/huge.png"})
 	r.see("larger than 10 MB")
 	r.send(keys.Paste{Text: "/x/cat.png"})

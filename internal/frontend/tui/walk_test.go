@@ -30,14 +30,14 @@ func TestTriesAlike(t *testing.T) {
 		bodies     []event.Body
 		live, kept string
 	}{
-		{[]event.Body{retried(1)}, "! busy; try 2 in 3s, gives up in 1m3s", ""},
-		{[]event.Body{retried(1), event.Waiting{Left: time.Second}}, "! busy; try 2 in 1s, gives up in 1m1s", ""},
-		{[]event.Body{retried(1), event.Requested{Attempt: 2}, retried(2)}, "! busy; try 3 in 3s, gives up in 1m3s", ""},
+		{[]event.Body{retried(1)}, "! busy; waiting 3s before try 2, gives up in 1m3s", ""},
+		{[]event.Body{retried(1), event.Waiting{Left: time.Second}}, "! busy; waiting 1s before try 2, gives up in 1m1s", ""},
+		{[]event.Body{retried(1), event.Requested{Attempt: 2}, retried(2)}, "! busy; waiting 3s before try 3, gives up in 1m3s", ""},
 		{[]event.Body{retried(1), event.Requested{Attempt: 2}, event.TextDelta{Text: "I do it.\n\n"}}, "", "! busy; 1 try failed\nI do it."},
 		{[]event.Body{retried(1), retried(2), event.TextDelta{Text: "I do it.\n\n"}, event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{llm.TextPart("I do it.")}}}}}, "", "! busy; 2 tries failed\nI do it."},
 		{[]event.Body{retried(1), retried(2), event.Interrupted{}}, "", "! busy; 2 tries failed\ninterrupted; say what to do instead"},
 		{[]event.Body{retried(1), event.Retried{Attempt: 2, Error: busy, Model: "m/o"}}, "", "! busy; 2 tries failed, m/o goes on from here"},
-		{[]event.Body{retried(1), event.Ended{End: event.EndProvider, Error: &event.Fault{Message: "after 2 tries: busy"}}}, "", "! provider: after 2 tries: busy\n$0, no model reply"},
+		{[]event.Body{retried(1), event.Ended{End: event.EndProvider, Error: &event.Fault{Message: "after 2 tries: busy"}}}, "", "! after 2 tries: busy\n$0, no model reply"},
 	} {
 		p, line := &renderer{width: 80}, &chat.Timeline{}
 		for i, b := range c.bodies {
@@ -61,13 +61,15 @@ func TestTriesAlike(t *testing.T) {
 }
 
 // The head line of a session that is resumed at once is not written a second time, if it says
-// the same.
+// the same; only the numbers of the sessions differ.
 //
 // SPEC 18.3
 func TestHeadOnce(t *testing.T) {
 	p := &renderer{width: 80}
+	ids := 0
 	start := func(model string, notes ...string) {
-		p.apply(chat.Change{What: chat.Added, Block: chat.Block{ID: "s", Body: chat.Start{ID: "a-long-id", Model: model, Mode: "ask", Notes: notes}}})
+		ids++
+		p.apply(chat.Change{What: chat.Added, Block: chat.Block{ID: "s", Body: chat.Start{ID: strings.Repeat("i", ids), Model: model, Mode: "ask", Notes: notes}}})
 	}
 	model := strings.Repeat("m", 55)
 	start(model)
@@ -79,7 +81,7 @@ func TestHeadOnce(t *testing.T) {
 	start("other")
 	got := ""
 	for _, l := range p.takeFinished() {
-		got += strings.NewReplacer(model, "M", "; mode ask; session a-long-id; /help", "", "; mode ask; /help", "").Replace(l.String()) + "\n"
+		got += strings.NewReplacer(model, "M", "; mode ask; /help", "").Replace(l.String()) + "\n"
 	}
 	if want := "pawl  M\n! a note\npawl  M\npawl  other\ninterrupted; say what to do instead\npawl  other\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -231,4 +233,23 @@ func TestKeysWhereItIsNarrow(t *testing.T) {
 	r.press("?")
 	r.see("  Enter\n      send; while it works, deliver\n      before its next request\n  Esc\n")
 	r.see("· q leaves")
+}
+
+// On a low screen each answer has its key, and a screen that is higher again shows what is asked.
+//
+// SPEC 18.3
+func TestQuestionOnALowScreen(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo a b c > new.txt"}`), llmtest.Say("done")))
+	r.start("")
+	r.say("go")
+	r.press("enter")
+	r.see("press a key")
+	r.resize(20, 6)
+	r.until("the keys", func(string) bool { return strings.Contains(r.screen(), "y  ") && strings.Contains(r.screen(), "  n\n") })
+	r.resize(80, 24)
+	r.until("the question again", func(string) bool {
+		return strings.Contains(r.screen(), "echo a b c > new.txt") && strings.Contains(r.screen(), "press a key")
+	})
+	r.say("n")
+	r.press("enter")
 }

@@ -270,7 +270,7 @@ func (l *live) state() State {
 func questionOf(q chat.Question) Question {
 	out := Question{ID: q.ID, From: q.From, Why: plain.Line(q.Why), Text: q.Text, Options: q.Options}
 	for _, c := range q.Calls {
-		call := Call{Call: c.Call, Title: c.Title, Wants: c.Wants, Preview: c.Preview, Diff: c.Diff, Reason: c.Reason, Rule: c.Rule, Always: c.Always && c.Rule != ""}
+		call := Call{Call: c.Call, Title: c.Title, Wants: c.Wants, Preview: c.Preview, Diff: c.Diff, Reason: c.Reason, Rule: permission.InWords(c.Rule), Always: c.Always && c.Rule != ""}
 		if c.Diff {
 			call.HTML = page.DiffFragment(c.Preview)
 		}

@@ -24,10 +24,11 @@ var outputs = []struct {
 	{"go: none to run, with coverage", "go test -run NoSuch -cover ./...", "ok  \tm\t0.003s\tcoverage: 0.0% of statements [no tests to run]\n", 0},
 	{"go: no packages", "go test ./...", "go: warning: \"./...\" matched no packages\nno packages to test\n", 0},
 	{"go -v", "go test -v ./...", "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:3: later\n--- SKIP: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 1},
-	{"go -v: what a test printed without an end of line", "go test -v .", "=== RUN   TestA\nno newline=== RUN   TestA/odd_(name)_–_ü\ny--- PASS: TestA (0.00s)\n    --- PASS: TestA/odd_(name)_–_ü (0.00s)\n=== RUN   TestB\nx--- PASS: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 2},
+	{"go -v: what a test printed without an end of line", "go test -v .", "=== RUN   TestA\nno newline=== RUN   TestA/odd_(name)_–_ü\ny--- PASS: TestA (0.00s)\n    --- PASS: TestA/odd_(name)_–_ü (0.00s)\n=== RUN   TestB\nx--- PASS: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 3},
 	{"go -v: all skipped", "go test -v ./...", "=== RUN   TestB\n    b_test.go:3: later\n--- SKIP: TestB (0.00s)\nPASS\nok  \tm\t0.003s\n", 0},
 	{"go -v: each case in it skipped", "go test -v .", "=== RUN   TestB\n=== RUN   TestB/x\n--- PASS: TestB (0.00s)\n    --- SKIP: TestB/x (0.00s)\n    --- SKIP: TestB/y (0.00s)\nPASS\nok  \tm\t0.003s\n", 0},
-	{"go -v: one case in it ran", "go test -v .", "--- PASS: TestB (0.00s)\n    --- SKIP: TestB/x (0.00s)\n    --- PASS: TestB/y (0.00s)\nPASS\nok  \tm\t0.003s\n", 1},
+	{"go -v: one case in it ran", "go test -v .", "--- PASS: TestB (0.00s)\n    --- SKIP: TestB/x (0.00s)\n    --- PASS: TestB/y (0.00s)\nPASS\nok  \tm\t0.003s\n", 2},
+	{"go -v: cases of cases skipped", "go test -v .", "--- PASS: TestB (0.00s)\n    --- PASS: TestB/x (0.00s)\n        --- SKIP: TestB/x/y (0.00s)\nPASS\nok  \tm\t0.003s\n", 0},
 	{"go -v: TestMain runs nothing", "go test -v .", "ok  \tm\t0.003s\n", 0},
 	{"go -json", "go test -json .", `{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"m","Test":"TestA"}` + "\n" + `{"Time":"2026-01-01T00:00:00Z","Action":"pass","Package":"m","Test":"TestA"}` + "\n", 1},
 	{"go -json: skipped", "go test -json .", `{"Time":"2026-01-01T00:00:00Z","Action":"skip","Package":"m","Test":"TestA"}` + "\n" + `{"Time":"2026-01-01T00:00:00Z","Action":"pass","Package":"m"}` + "\n", 0},
@@ -302,5 +303,14 @@ func TestPanicsAreThePackages(t *testing.T) {
 	}
 	if fails("TestA") == fails("TestB") {
 		t.Error("two tests are one")
+	}
+}
+
+// SPEC 13.3: of packages that fail each test that passed counts too, whatever its name is.
+func TestCountInFailingPackages(t *testing.T) {
+	const one = "--- PASS: TestA (0.00s)\n--- PASS: TestB (0.00s)\n    --- PASS: TestB/x (0.00s)\n--- FAIL: TestC (0.00s)\nFAIL\nFAIL\tm/%s\t0.003s\n"
+	out := "=== RUN   TestA\n" + strings.ReplaceAll(one, "%s", "a") + strings.ReplaceAll(one, "%s", "b") + "FAIL\nexit code 1\n"
+	if got := Count("go test -v ./...", out); got.Passed != 6 || got.Ran != 0 {
+		t.Errorf("%+v, want 6 passed", got)
 	}
 }

@@ -35,6 +35,7 @@ type Check struct {
 	// Failures is what did not pass in a check of pawl's own.
 	Failures []Failure `json:"failures,omitempty"`
 
+	unsteady  bool   // an earlier run on the same files failed
 	redefined bool   // the agent changed what it runs
 	inert     bool   // see event.Checked
 	unrun     bool   // so, too
@@ -371,6 +372,15 @@ func (f *Fold) put(c Check, started bool) {
 	}
 	if !started && slices.ContainsFunc(f.checks, func(o Check) bool { return same(o) && o.Exit >= 0 && !notFound(o.Exit) }) {
 		return
+	}
+	for _, o := range f.checks {
+		switch {
+		case !same(o) || !o.Failed():
+		case o.Own && !c.Own && c.Failed(): // pawl's run tells what failed before, and what is flaky
+			return
+		default:
+			c.unsteady = c.OK
+		}
 	}
 	f.checks = append(slices.DeleteFunc(slices.Clone(f.checks), same), c)
 }

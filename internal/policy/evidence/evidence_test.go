@@ -188,7 +188,7 @@ func TestOneHeading(t *testing.T) {
 		"pawl's runs, too":  {[]event.Body{change, ran("go test ./...", 0, ok), fails}, "not verified: go test ./..., exit code 1"},
 		"pawl's is wider":   {[]event.Body{change, ran("go test ./a", 0, ok), fails}, "not verified: go test ./..., exit code 1; passed: go test ./a"},
 		"another fails":     {[]event.Body{change, ran("go test ./b", 1, "FAIL"), ran("go test -v ./a", 0, passing)}, "verified: go test -v ./a, exit code 0, 1 test; failed: go test ./b"},
-		"a wider one later": {[]event.Body{change, ran("go test -run TestB ./b", 1, "FAIL"), ran("go test -v ./...", 0, passing)}, "verified: go test -v ./..., exit code 0, 1 test"},
+		"a wider one later": {[]event.Body{change, ran("go test -run TestB ./b", 1, "FAIL"), ran("go test -v ./...", 0, passing)}, "verified: go test -v ./..., exit code 0, 1 test; failed, and passed when run again on the same files: go test -run TestB ./b"},
 		"two of pawl's":     {[]event.Body{change, check("npm test", 1), event.Prompted{Source: event.Autofix}, change, check("npm test", 1), event.Prompted{Source: event.Autofix}, change, check("npm test", 1), check("npm run lint", 2)}, "not verified: 2 checks fail, after 2 attempts to fix it; npm test, exit code 1; npm run lint, exit code 2"},
 		"a part":            {[]event.Body{change, event.Checked{Command: "go test ./a", Exit: ptr(0), Tests: 1, Part: true}}, "not verified: only a part was checked: go test ./a, exit code 0, 1 test"},
 		"-race fails":       {[]event.Body{change, ran("go test -race ./...", 1, "FAIL"), event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 1}}, "verified: go test ./..., exit code 0, 1 test; failed: go test -race ./..."},
@@ -351,5 +351,30 @@ func TestLeft(t *testing.T) {
 		if strings.Join(got, ", ") != c.want || (c.want != "") != (len(r.Changed()) == 1) {
 			t.Errorf("%s: %q, want %q; changed %+v", name, got, c.want, r.Changed())
 		}
+	}
+}
+
+// SPEC 13.3: what a check of pawl's own found flaky is named, also if the model runs the same
+// check after it, and it fails; and a check that failed and then passed is named.
+func TestFlakyIsNamed(t *testing.T) {
+	const line = "go test ./..."
+	found := event.Checked{Command: line, Exit: ptr(1), Tests: 3, Failed: []event.Failure{{Unit: "x/c", Name: "TestFirst", Cause: "no"}}}
+	r := fold(edit("a.go", "1", "2"), found, event.Baseline{Of: line, Units: []string{"x/c"}, Again: true}, bash(line, 1))
+	if got, want := r.Proof(), "not verified: nothing new fails: go test ./..., exit code 1; failing, and passing when run again: TestFirst (x/c); passed: 3 tests"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, failed := range []string{"go test ./...", "go test ./c"} {
+		r = fold(edit("a.go", "1", "2"), bash(failed, 1), check(line, 0))
+		if got, want := r.Proof(), "verified: go test ./..., exit code 0, 1 test; failed, and passed when run again on the same files: "+failed; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// SPEC 13.3: changed data of tests is told apart from changed tests, and named.
+func TestChangedTestData(t *testing.T) {
+	r := fold(edit("a_test.go", "1", "2"), edit("b_test.go", "1", "2"), edit("x/testdata/logo.png", "1", "2"), check("go test ./...", 0))
+	if got, want := r.Proof(), "verified: go test ./..., exit code 0, 1 test, with 2 changed test files: a_test.go, …, with changed test data: x/testdata/logo.png"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -185,22 +185,31 @@ func goEither(lines []string) counts {
 	return goLines(lines)
 }
 
-// goNames reads the result of each test, as -v and -json print it. A test with
-// subtests is not counted itself: it passes even if all of them were skipped.
+// goNames reads the result of each test, as -v and -json print it. Like go,
+// it counts a test with subtests too, but not if all of them were skipped.
 func goNames(lines []string) counts {
 	c := goLines(lines)
 	c.unclear = false
 	went := map[string]string{}
 	end := func() {
-		parents := map[string]bool{}
-		for name := range went {
+		parents := map[string]bool{} // true: a test below it passed
+		below := func(name string, passed bool) {
 			for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
-				parents[name[:i]] = true
+				parents[name[:i]] = parents[name[:i]] || passed
+			}
+		}
+		for name := range went {
+			below(name, false)
+		}
+		for name, how := range went {
+			if _, parent := parents[name]; !parent && how == "PASS" {
+				below(name, true)
 			}
 		}
 		for name, how := range went {
+			ran, parent := parents[name]
 			switch {
-			case parents[name]:
+			case parent && !ran:
 			case how == "PASS":
 				c.passed++
 			case how == "SKIP":
@@ -221,7 +230,7 @@ func goNames(lines []string) counts {
 			c.told = true
 			went[m[2]] = m[1]
 		}
-		if strings.HasPrefix(l, "ok  \t") {
+		if strings.HasPrefix(l, "ok  \t") || strings.HasPrefix(l, "FAIL\t") { // another package may have tests of the same names
 			end()
 		}
 	}

@@ -129,12 +129,15 @@ func (r Report) passing(decides *Check, like func(Check) bool) string {
 // that passed where nothing is proven by that, and pawl's own that came to no end. What a
 // check that passed has looked at too is not told.
 func (r Report) rest(decides *Check, like func(Check) bool) []string {
-	var failed, passed []string
+	var failed, passed, unsteady []string
 	var stopped []Check
 	for i, c := range r.Checks {
 		covered := slices.ContainsFunc(r.Checks, func(o Check) bool {
 			return o.OK && o.Command != c.Command && command.Covers(o.Command, c.Command)
 		})
+		if later := func(o Check) bool { return o.OK && command.Covers(o.Command, c.Command) }; c.unsteady || c.Failed() && slices.ContainsFunc(r.Checks[i:], later) {
+			unsteady = append(unsteady, short(c.Command))
+		}
 		switch {
 		case r.leads(c, decides, like), decides != nil && c.like(*decides):
 		case c.Failed() && !slices.ContainsFunc(r.Checks[i:], func(o Check) bool { return o.OK && command.Covers(o.Command, c.Command) }):
@@ -147,7 +150,7 @@ func (r Report) rest(decides *Check, like func(Check) bool) []string {
 			stopped = append(stopped, c)
 		}
 	}
-	return append(append(list("failed", failed), list("passed", passed)...), outcomes(stopped)...)
+	return slices.Concat(list("failed", failed), list("failed, and passed when run again on the same files", unsteady), list("passed", passed), outcomes(stopped))
 }
 
 // short cuts a long command line in its middle, between words if it can: its end tells it
@@ -180,15 +183,26 @@ func (r Report) untested() string {
 }
 
 // changedTests warns of a check that passed with changed tests.
-func (r Report) changedTests() string {
-	switch changed := r.ChangedTests(); len(changed) {
-	case 0:
-		return ""
-	case 1:
-		return ", with a changed test: " + changed[0]
-	default:
-		return fmt.Sprintf(", with %d changed test files: %s, …", len(changed), changed[0])
+func (r Report) changedTests() (s string) {
+	var tests, data []string
+	for _, name := range r.ChangedTests() {
+		if testData(name) {
+			data = append(data, name)
+		} else {
+			tests = append(tests, name)
+		}
 	}
+	switch len(tests) {
+	case 0:
+	case 1:
+		s = ", with a changed test: " + tests[0]
+	default:
+		s = fmt.Sprintf(", with %d changed test files: %s, …", len(tests), tests[0])
+	}
+	if len(data) > 0 {
+		s += ", with " + list("changed test data", data)[0]
+	}
+	return s
 }
 
 // verdict is the deciding check, or one that shows that the project compiles, or why there

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -18,13 +19,19 @@ func (r Report) ChangedTests() []string {
 	return out
 }
 
+// testData reports whether tests read or compare with a file, by its folders.
+func testData(name string) bool {
+	return in(name, "testdata", "fixtures", "__fixtures__", "__snapshots__")
+}
+
+func in(name string, folders ...string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(folders, dir) })
+}
+
 // isTest reports whether a file contains tests, by its name and folders.
 func isTest(name string) bool {
-	for _, dir := range strings.Split(path.Dir(name), "/") {
-		switch dir {
-		case "test", "tests", "__tests__", "spec", "testdata", "__snapshots__":
-			return true
-		}
+	if testData(name) || in(name, "test", "tests", "__tests__", "spec") {
+		return true
 	}
 	base := strings.ToLower(path.Base(name))
 	stem, ext, _ := strings.Cut(base, ".")
