@@ -147,8 +147,8 @@ func (p *picker) lines(width, height int) (out []styled.Line, caret paint.Caret)
 	return out[:min(len(out), height)], caret
 }
 
-// rows returns the list's rows, and which of them is selected. A long text leaves half of
-// its row to what is said about it.
+// rows returns the list's rows, and which of them is selected. On a wide
+// screen a long text leaves half of its row to what is said about it.
 func (p *picker) rows(width int) (out []styled.Line, at int) {
 	group := ""
 	for n, i := range p.fits {
@@ -163,7 +163,11 @@ func (p *picker) rows(width int) (out []styled.Line, at int) {
 		}
 		l := styled.Of(role, sign+it.Text)
 		if it.About != "" {
-			l = l.Cut(max(width/2, width-2-styled.Width(it.About))).Add(styled.Dim, "  "+it.About)
+			most := max(width/2, width-2-styled.Width(it.About))
+			if width < 60 { // names that are cut there are all the same; what is said about one stands below
+				most = width
+			}
+			l = l.Cut(most).Add(styled.Dim, "  "+it.About)
 		}
 		out = append(out, l)
 	}

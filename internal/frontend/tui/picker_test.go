@@ -145,3 +145,16 @@ func TestPickCommand(t *testing.T) {
 	r.press("enter")
 	r.see("› /undo")
 }
+
+// On a narrow screen names that begin alike are told apart.
+//
+// SPEC 18.3
+func TestPickerOnANarrowScreen(t *testing.T) {
+	p := newPicker("q", "models", []slash.Item{{ID: "a", Text: "anthropic/claude-opus-9", About: "list price $5 in / $25 out"}, {ID: "b", Text: "anthropic/claude-sonnet-9", About: "list price $2 in"}})
+	rows, _ := p.rows(40)
+	for i, name := range []string{"claude-opus-9", "claude-sonnet-9"} {
+		if !strings.Contains(rows[i].String(), name) {
+			t.Errorf("%q", rows[i].String())
+		}
+	}
+}

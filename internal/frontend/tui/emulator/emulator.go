@@ -281,7 +281,7 @@ func (t *Terminal) down() {
 
 func (t *Terminal) erase() {
 	l := &t.lines[t.row]
-	l.cells = l.cells[:min(t.col, len(l.cells))]
+	l.cells = l.cells[:min(t.col, t.width-1, len(l.cells))] // the last column also where it was just written
 	l.wrapped = false
 }
 

@@ -344,7 +344,7 @@ func (p *Painter) ShowModal(rows []string, caret Caret) {
 		if p.modalRows != nil && i < len(p.modalRows) && p.modalRows[i] == row {
 			continue
 		}
-		fmt.Fprintf(&p.buf, "\x1b[%d;1H%s\x1b[K", i+1, row)
+		fmt.Fprintf(&p.buf, "\x1b[%d;1H\x1b[K%s", i+1, row) // behind a row that is full, K takes its last column
 	}
 	if len(rows) < len(p.modalRows) {
 		fmt.Fprintf(&p.buf, "\x1b[%d;1H\x1b[J", len(rows)+1)

@@ -205,6 +205,11 @@ func TestAlone(t *testing.T) {
 	if got := strings.TrimRight(term.Screen(), "\n"); got != "pager\nother" {
 		t.Errorf("the alternate screen shows\n%s", got)
 	}
+	full := strings.Repeat("x", 40)
+	p.ShowModal([]string{full}, Caret{Hidden: true})
+	if got := strings.TrimRight(term.Screen(), "\n"); got != full {
+		t.Errorf("a row as wide as the screen is\n%s", got)
+	}
 	p.CloseModal()
 	if got := term.Text(); got != before {
 		t.Errorf("it left a trace:\n%s", got)
