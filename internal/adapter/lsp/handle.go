@@ -228,12 +228,7 @@ func (c *client) watches(path string) bool {
 		}
 	}
 	c.mu.Unlock()
-	for _, r := range all {
-		if matches(r.RegisterOptions, c.root, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(r registration) bool { return matches(r.RegisterOptions, c.root, path) })
 }
 
 // matches reports whether a registration's patterns cover a path.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -83,9 +84,7 @@ func resource(env func(string) string, version string) []Attr {
 	if name == "" {
 		name = given["service.name"]
 	}
-	if name == "" {
-		name = "pawl"
-	}
+	name = cmp.Or(name, "pawl")
 	as := []Attr{{"service.name", name}, {"service.version", version}, {"telemetry.sdk.language", "go"}, {"telemetry.sdk.name", "pawl"}}
 	for _, k := range slices.Sorted(maps.Keys(given)) {
 		if k != "service.name" && k != "service.version" {

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -43,9 +44,7 @@ func planGraph(h *hands, prompt string) {
 				continue
 			}
 			id := strings.Trim(notInID().ReplaceAllString(p, "-"), "-")
-			if id == "" {
-				id = "root"
-			}
+			id = cmp.Or(id, "root")
 			if id = clipID(id); used[strings.ToLower(id)] {
 				id = fmt.Sprintf("%s-%d", id, len(g.Tasks))
 			}

@@ -256,12 +256,9 @@ func firstOf(ms []llm.Message, at int) int {
 // isNote reports whether a message is pawl's own and not a prompt: a marker in
 // brackets, a text in a tag, or what the person ran with "!".
 func isNote(msg llm.Message) bool {
-	for _, p := range msg.Parts {
-		if p.Kind == llm.Text && !wrapped(p.Text) && !strings.HasPrefix(p.Text, "The user ran this command:\n$ ") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(msg.Parts, func(p llm.Part) bool {
+		return p.Kind == llm.Text && !wrapped(p.Text) && !strings.HasPrefix(p.Text, "The user ran this command:\n$ ")
+	})
 }
 
 func wrapped(s string) bool {

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -141,8 +142,6 @@ func perform(h *hands, j job) {
 
 // beyond returns the sentence for a request that the model cannot do.
 func beyond(why string) string {
-	if why == "" {
-		why = "This is beyond the built-in model, which has no weights"
-	}
+	why = cmp.Or(why, "This is beyond the built-in model, which has no weights")
 	return why + "; for a model that can, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start a local server such as Ollama."
 }

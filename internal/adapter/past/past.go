@@ -10,6 +10,7 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,9 +219,7 @@ func (k *copier) restore(f File) error {
 	if st, err := k.to.Lstat(f.Path); err == nil && mode == 0 && st.Mode().IsRegular() {
 		mode = st.Mode().Perm()
 	}
-	if mode == 0 {
-		mode = 0o600
-	}
+	mode = cmp.Or(mode, 0o600)
 	if err := k.to.RemoveAll(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,9 +90,7 @@ func (g Git) open(ctx context.Context, s Source, dir string) (*repository, error
 	if s.local() {
 		protocols = "file"
 	}
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref = cmp.Or(ref, "HEAD")
 	if err := r.fetch(ctx, protocols, s.From, ref); err != nil {
 		return nil, fmt.Errorf("%s was not fetched: %w", s, err)
 	}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -35,9 +36,7 @@ func Fail(provider string, status int, h http.Header, body []byte, s Said) *faul
 	if status == http.StatusOK {
 		what = "broke off the reply"
 	}
-	if provider == "" {
-		provider = "the provider"
-	}
+	provider = cmp.Or(provider, "the provider")
 	f.Message = fmt.Sprintf("%s %s: %s", provider, what, said)
 	if word := firstOf(s.Type, s.Code); word != "" && !strings.Contains(said, word) {
 		f.Message += " [" + Clean(word) + "]"

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -184,9 +185,7 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	if cmd.SysProcAttr.Pdeathsig == 0 {
-		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	}
+	cmd.SysProcAttr.Pdeathsig = cmp.Or(cmd.SysProcAttr.Pdeathsig, syscall.SIGKILL)
 	if cmd.Stdin == nil || cmd.Stdout == nil || cmd.Stderr == nil {
 		// On the confined thread each would be opened by a notified call.
 		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

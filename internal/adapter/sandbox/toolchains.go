@@ -163,12 +163,9 @@ func homeLike(dir string) bool {
 	case ".local", ".config", ".cache", ".local/share":
 		return true
 	}
-	for _, name := range []string{".bashrc", ".profile", ".bash_profile", ".zshrc", ".bash_history", ".config", ".ssh", ".local"} {
-		if exists(filepath.Join(dir, name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".bashrc", ".profile", ".bash_profile", ".zshrc", ".bash_history", ".config", ".ssh", ".local"}, func(name string) bool {
+		return exists(filepath.Join(dir, name))
+	})
 }
 
 // interpreter returns the program that a script's first line names, "" for none.

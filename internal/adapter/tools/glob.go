@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +66,7 @@ func Glob() tool.Tool {
 
 // split extracts the folder from an absolute pattern.
 func (in globArgs) split(env tool.Env) globArgs {
-	if in.Path == "" {
-		in.Path = "."
-	}
+	in.Path = cmp.Or(in.Path, ".")
 	if !filepath.IsAbs(in.Pattern) {
 		return in
 	}

@@ -221,10 +221,5 @@ func likeliest(in grepArgs, hits []tool.Match) []tool.Match {
 
 // wholeWord reports whether a match of the pattern does not begin or end within a word.
 func wholeWord(re *regexp.Regexp, line string) bool {
-	for _, m := range re.FindAllStringIndex(line, -1) {
-		if !cutsWord(line, m[0], m[1]-m[0]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.FindAllStringIndex(line, -1), func(m []int) bool { return !cutsWord(line, m[0], m[1]-m[0]) })
 }

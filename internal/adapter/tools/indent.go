@@ -53,12 +53,7 @@ func (f *fitting) depths() ([]string, bool) {
 
 // onlyKept reports whether every new line is also in old.
 func (f *fitting) onlyKept() bool {
-	for _, j := range f.pairs {
-		if j < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.pairs, func(j int) bool { return j < 0 })
 }
 
 // steady reports whether each depth in old corresponds to one depth in the file.
@@ -112,12 +107,7 @@ func (f *fitting) flattened() bool {
 // flat reports whether all new lines have the given depth. One line of old is not enough
 // evidence: the rest of new may have been copied with the file's indentation.
 func (f *fitting) flat(depth string) bool {
-	for _, l := range f.new.lines {
-		if indentOf(l) != depth {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.new.lines, func(l string) bool { return indentOf(l) != depth })
 }
 
 // shift is a change of indentation: the prefix drop, which only old has, is replaced by

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -90,9 +91,7 @@ func (e *edit) find() (replaced, *miss) {
 			if m != nil || r.body != "" || r.already {
 				return r, m
 			}
-			if doubt == "" {
-				doubt = why
-			}
+			doubt = cmp.Or(doubt, why)
 		}
 	}
 	if doubt == "" {

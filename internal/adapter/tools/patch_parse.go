@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -92,12 +93,7 @@ func (r *blockReader) marker(i int, l string) string {
 		}
 	}
 	follows := func(starts ...string) bool {
-		for _, s := range starts {
-			if strings.HasPrefix(next, s) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(next, s) })
 	}
 	word, _, _ := strings.Cut(t, ":")
 	is := false
@@ -139,12 +135,7 @@ func (r *blockReader) whole() error {
 }
 
 func (h *hunk) changes() bool {
-	for _, l := range h.lines {
-		if l.op != ' ' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.op != ' ' })
 }
 
 // line parses a line that is not a marker.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,9 +140,7 @@ func NewSearch(o SearchOptions) (*Search, error) {
 		return nil, fmt.Errorf("search.api is %q: there are %s", o.API, strings.Join(searchAPINames(), ", "))
 	}
 	s := &Search{name: o.API, base: strings.TrimRight(o.URL, "/"), api: api}
-	if s.base == "" {
-		s.base = api.base
-	}
+	s.base = cmp.Or(s.base, api.base)
 	if s.base == "" {
 		return nil, fmt.Errorf("search.api is %s: set search.url to its address", o.API)
 	}

@@ -13,6 +13,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -99,9 +100,7 @@ func New(o Options) *Client {
 	if o.Follow == nil {
 		o.Follow = sameSite
 	}
-	if o.Agent == "" {
-		o.Agent = "pawl"
-	}
+	o.Agent = cmp.Or(o.Agent, "pawl")
 	c := &Client{opt: o}
 	c.http = &http.Client{
 		// fetch follows redirects itself, so that each is checked like the first address.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -156,12 +157,7 @@ func inKernelFS(abs string) bool {
 	if runtime.GOOS == "windows" {
 		return false
 	}
-	for _, d := range []string{"/proc", "/sys", "/dev"} {
-		if abs == d || strings.HasPrefix(abs, d+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(d string) bool { return abs == d || strings.HasPrefix(abs, d+"/") })
 }
 
 // checkAllowed returns an error where this view may not touch a place.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -75,12 +76,7 @@ func hasOp(re *syntax.Regexp, ops ...syntax.Op) bool {
 			return true
 		}
 	}
-	for _, sub := range re.Sub {
-		if hasOp(sub, ops...) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return hasOp(sub, ops...) })
 }
 
 // need is a set of texts: every match contains at least one of them.

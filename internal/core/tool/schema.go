@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -29,9 +30,7 @@ func fieldsOf(t reflect.Type) []field {
 		if name == "-" {
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		e := field{name: name, doc: f.Tag.Get("doc"), required: !strings.Contains(opts, "omitempty"), typ: f.Type}
 		if v := f.Tag.Get("enum"); v != "" {
 			e.enum = strings.Split(v, ",")

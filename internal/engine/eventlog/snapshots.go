@@ -97,9 +97,7 @@ func newSnapshots(cfg Config) *snapshots {
 		return nil
 	}
 	s := &snapshots{Snapshots: *cfg.Snapshots, session: cfg.Session, log: cfg.Store, store: store}
-	if s.Every == 0 {
-		s.Every = snapshotEvery
-	}
+	s.Every = cmp.Or(s.Every, snapshotEvery)
 	s.Name = cmp.Or(s.Name, snapshotName)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s

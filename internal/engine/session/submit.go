@@ -46,9 +46,7 @@ func (p Prompt) submit(ctx context.Context, s *Session) (int64, error) {
 
 // start starts a prompt's turn, or has it wait: see operations.Start.
 func (s *Session) start(ctx context.Context, p Prompt, cannot string) (*operations.Run, error) {
-	if p.Source == "" {
-		p.Source = event.Person
-	}
+	p.Source = cmp.Or(p.Source, event.Person)
 	var err error
 	info := s.info()
 	if p.OwnModel() {

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -27,9 +28,7 @@ var errRefused = errors.New("the model refused to answer")
 
 func refused(r llm.Reply) error {
 	why := r.Refusal
-	if why == "" {
-		why = "it gave no reason"
-	}
+	why = cmp.Or(why, "it gave no reason")
 	return &fault.Error{Category: fault.LLM, Kind: errRefused, Message: "the model refused to answer: " + why, Hint: "rephrase the request or use another model"}
 }
 

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,7 @@ type retryState struct {
 
 func (l *Loop) newRetryState() *retryState {
 	p := &retryState{limit: l.Retry.For}
-	if p.limit == 0 {
-		p.limit = RetryFor
-	}
+	p.limit = cmp.Or(p.limit, RetryFor)
 	return p
 }
 

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -226,9 +227,7 @@ func (l *Loop) invoke(ctx context.Context, p *Pending) (finishedCall, *Refusal) 
 		return finishedCall{}, &Refusal{Outcome: event.Failed, Text: "[The call did not run: the session's log cannot be written.]"}
 	}
 	limit := p.Tool.Timeout
-	if limit == 0 {
-		limit = defaultTimeout
-	}
+	limit = cmp.Or(limit, defaultTimeout)
 	cctx := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"path/filepath"
 	"slices"
@@ -213,9 +214,7 @@ func (d dialect) plan(items []tool.Item) object {
 	entries := []object{}
 	for _, it := range items {
 		status := map[string]string{"done": "completed", "completed": "completed", "doing": "in_progress", "in_progress": "in_progress"}[it.Status]
-		if status == "" {
-			status = "pending"
-		}
+		status = cmp.Or(status, "pending")
 		entries = append(entries, object{"content": it.Text, "priority": "medium", "status": status})
 	}
 	if d.v2() {
@@ -355,9 +354,7 @@ func stopReason(e event.End) string {
 // callOf returns what is known of a call of the model.
 func callOf(id, dir string, c chat.Call) callState {
 	out := callState{id: id, title: c.Title, kind: kinds[c.Kind], status: "pending"}
-	if out.kind == "" {
-		out.kind = "other"
-	}
+	out.kind = cmp.Or(out.kind, "other")
 	if c.Target != "" && (c.Kind == tool.Read || c.Kind == tool.Edit) && !strings.Contains(c.Target, "://") {
 		out.path = absolute(dir, c.Target)
 	}

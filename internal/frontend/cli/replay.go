@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,9 +118,7 @@ func (a *App) replay(ctx context.Context, f *flags, args []string, write, agains
 
 // play opens a session that plays, in which nothing is stored.
 func (a *App) play(ctx context.Context, f *flags, dir string, rec *playback.Recording, play *playback.Play) (playback.Result, error) {
-	if f.Dir == "" {
-		f.Dir = dir
-	}
+	f.Dir = cmp.Or(f.Dir, dir)
 	if _, err := os.Stat(a.Path(f.Dir)); err != nil {
 		return playback.Result{}, usageError("the session's folder cannot be read; name a copy of it with -C: %w", err)
 	}

@@ -47,9 +47,7 @@ func autofixVerifier(conf settings.Settings, t *Trust) func() verify.Verifier {
 	run := autofix.Config{Find: t.finder.Find, Lacks: t.finder.Lacks, Trusted: t.checkTrusted, Timeout: time.Duration(a.TimeoutSeconds) * time.Second}
 	if a.Attempts != nil {
 		run.Attempts = *a.Attempts
-		if run.Attempts == 0 {
-			run.Attempts = -1
-		}
+		run.Attempts = cmp.Or(run.Attempts, -1)
 	}
 	return autofix.New(run)
 }

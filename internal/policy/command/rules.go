@@ -16,12 +16,7 @@ func Assignment(s string) bool {
 // Transparent reports whether a command's wrappers change neither what runs nor its
 // rights.
 func Transparent(c shellsyntax.Command) bool {
-	for _, n := range c.Wrappers {
-		if !known(n).has(transparent) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Wrappers, func(n string) bool { return !known(n).has(transparent) })
 }
 
 // Behind returns the commands that a command may run by its own words, each read from another

@@ -2,6 +2,7 @@ package edits
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -58,9 +59,7 @@ func Touched(diff string) (from, to int) {
 			at, _ = strconv.Atoi(start)
 		case at == 0: // the names
 		case line[0] == '+', line[0] == '-':
-			if from == 0 {
-				from = at
-			}
+			from = cmp.Or(from, at)
 			if line[0] == '-' {
 				at++
 			}

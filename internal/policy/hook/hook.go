@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -241,12 +242,7 @@ func matches(e Event, matcher string, names ...string) bool {
 	if err != nil {
 		return e.FailsClosed()
 	}
-	for _, n := range names {
-		if re.MatchString(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return re.MatchString(n) })
 }
 
 func pattern(matcher string) (*regexp.Regexp, error) {

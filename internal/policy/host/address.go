@@ -8,6 +8,7 @@ package host
 
 import (
 	"net/netip"
+	"slices"
 	"sync"
 )
 
@@ -50,10 +51,5 @@ func Public(a netip.Addr) bool {
 			return false
 		}
 	}
-	for _, p := range special() {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(special(), func(p netip.Prefix) bool { return p.Contains(a) })
 }

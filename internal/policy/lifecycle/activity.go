@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -62,9 +63,7 @@ func (a *Activity) Apply(e event.Event) {
 		return
 	}
 	a.wait.apply(e)
-	if a.want == "" {
-		a.want = Idle
-	}
+	a.want = cmp.Or(a.want, Idle)
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if !a.turn {

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -91,12 +92,9 @@ func generated(w string) bool {
 
 func namesID(w string) bool {
 	w = strings.ToLower(w)
-	for _, end := range []string{"id", "token", "nonce", "trace", "etag", "span", "seed", "ts", "timestamp"} {
-		if w == end || strings.HasSuffix(w, "_"+end) || strings.HasSuffix(w, "-"+end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"id", "token", "nonce", "trace", "etag", "span", "seed", "ts", "timestamp"}, func(end string) bool {
+		return w == end || strings.HasSuffix(w, "_"+end) || strings.HasSuffix(w, "-"+end)
+	})
 }
 
 // numberLimit is how many numbers of a result are compared.
@@ -226,12 +224,9 @@ func commentAt(line string) int {
 }
 
 func prints(code string) bool {
-	for _, w := range []string{"print(", "console.log(", "fmt.Print", "println!(", "eprintln!(", "dbg!(", "System.out.print", "log.Print", "logger.debug(", "puts "} {
-		if strings.HasPrefix(code, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"print(", "console.log(", "fmt.Print", "println!(", "eprintln!(", "dbg!(", "System.out.print", "log.Print", "logger.debug(", "puts "}, func(w string) bool {
+		return strings.HasPrefix(code, w)
+	})
 }
 
 // Prose reports whether a file is notes or a log, by its name: nothing is built of it.

@@ -1,9 +1,11 @@
 package normalize
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -242,14 +244,10 @@ func Error(text string) string {
 		if line == "" || closing(line) {
 			continue
 		}
-		if any1 == "" {
-			any1 = line
-		}
+		any1 = cmp.Or(any1, line)
 		anyN = line
 		if complains(line) && !heading(line) {
-			if first == "" {
-				first = line
-			}
+			first = cmp.Or(first, line)
 			last = line
 		}
 	}
@@ -281,16 +279,13 @@ func heading(line string) bool {
 // complains reports whether a line mentions an error.
 func complains(line string) bool {
 	l := strings.ToLower(line)
-	for _, w := range []string{
+	return slices.ContainsFunc([]string{
 		"error", "fail", "exception", "panic", "fatal", "not found", "no such", "cannot", "can't", "could not",
 		"denied", "undefined", "invalid", "refused", "unexpected", "does not exist", "did not match", "no match",
 		"not allowed", "missing", "timed out", "timeout", "stopped after", "traceback", "unable", "unknown",
-	} {
-		if strings.Contains(l, w) {
-			return true
-		}
-	}
-	return false
+	}, func(w string) bool {
+		return strings.Contains(l, w)
+	})
 }
 
 // mask masks digits and cuts paths.

@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -68,12 +69,7 @@ func wrapFoot(l string) bool {
 }
 
 func anyPrefix(l string, ps ...string) bool {
-	for _, p := range ps {
-		if strings.HasPrefix(l, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ps, func(p string) bool { return strings.HasPrefix(l, p) })
 }
 
 // saysNothing recognizes the sentences by which agents report that there was no output.

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -102,9 +103,7 @@ func (p *Policy) withinTools(c Call, d Decision) Decision {
 // describe returns the list as the beginning of a sentence.
 func (l limit) describe() string {
 	tools := shorten(strings.Join(l.Rules, ", "))
-	if tools == "" {
-		tools = "no tools"
-	}
+	tools = cmp.Or(tools, "no tools")
 	out := "until this turn ends " + l.By + " allows only " + tools
 	if l.File != "" {
 		out += " (allowed-tools in " + l.File + ")"

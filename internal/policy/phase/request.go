@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -74,9 +75,7 @@ func (f *Fold) Judge(w Request, items []tool.Item) (_ event.Phased, told string,
 	if steps, first := f.PlanFile(); b.Text == "" && b.Number >= first && b.Number < first+len(steps) {
 		step := steps[b.Number-first]
 		b.Text = step.Text
-		if b.Expected == 0 {
-			b.Expected = step.Expected
-		}
+		b.Expected = cmp.Or(b.Expected, step.Expected)
 	}
 	for _, item := range items { // the model's own
 		if b.Number == next && b.Text == "" && item.Status == "pending" {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,12 +42,7 @@ func asksRepeats(text string) int {
 }
 
 func oneOf(w string, ws ...string) bool {
-	for _, x := range ws {
-		if w == x {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(ws, w)
 }
 
 func unit(w string) bool {

@@ -1,6 +1,10 @@
 package progress
 
-import "github.com/pawl-agent/pawl/internal/core/tool"
+import (
+	"cmp"
+
+	"github.com/pawl-agent/pawl/internal/core/tool"
+)
 
 // Kind is what a step does, whatever its tool is called.
 type Kind string
@@ -106,9 +110,7 @@ func (m *memo[V]) get(k uint64) (V, bool) {
 }
 
 func (m *memo[V]) put(k uint64, v V) {
-	if m.limit == 0 {
-		m.limit = memoLimit
-	}
+	m.limit = cmp.Or(m.limit, memoLimit)
 	if m.now == nil {
 		m.now = make(map[uint64]V)
 	}

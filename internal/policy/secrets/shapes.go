@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -313,10 +314,5 @@ func credentials(s string) bool {
 	if err != nil || strings.IndexByte(string(b), ':') < 0 {
 		return false
 	}
-	for _, c := range b {
-		if c < ' ' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c == 0x7f })
 }

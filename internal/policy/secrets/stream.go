@@ -1,6 +1,9 @@
 package secrets
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Stream masks a text that arrives in pieces. A key may be split over two
 // pieces: text that could be the beginning of one is held back until more text,
@@ -123,12 +126,7 @@ func (m *Masker) mayBegin(s string, i int) bool {
 	if !border(s, i, nil) {
 		return false
 	}
-	for _, sh := range m.byFirst[rest[0]] {
-		if strings.HasPrefix(sh.prefix, rest[:min(len(rest), len(sh.prefix))]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.byFirst[rest[0]], func(sh *shape) bool { return strings.HasPrefix(sh.prefix, rest[:min(len(rest), len(sh.prefix))]) })
 }
 
 // precedesSecret reports whether the text before a word marks the word as a secret: a

@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -31,12 +32,8 @@ type Call struct {
 // the text that an agent adds to results; the kind is guessed.
 func (c Call) Step() progress.Step {
 	in := parseArgs(c.Args)
-	if c.Target == "" {
-		c.Target = in.target
-	}
-	if c.Command == "" {
-		c.Command = in.command
-	}
+	c.Target = cmp.Or(c.Target, in.target)
+	c.Command = cmp.Or(c.Command, in.command)
 	if c.Kind == "" {
 		c.Kind = in.kind(c.Tool, c.Command)
 	}

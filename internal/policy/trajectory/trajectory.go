@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,9 +75,7 @@ func ParseTrajectory(line []byte) (*Trajectory, error) {
 	if t.Steps == nil {
 		return nil, ErrNotTrajectory
 	}
-	if t.ID == "" {
-		t.ID = t.Name
-	}
+	t.ID = cmp.Or(t.ID, t.Name)
 	return &t, nil
 }
 

@@ -104,15 +104,12 @@ var describes = map[string]bool{
 // describing reports whether a table of a Python project's files is only
 // descriptive, or is read only by tools that pawl does not run as a check.
 func describing(table string) bool {
-	for _, t := range []string{
+	return slices.ContainsFunc([]string{
 		"project", "dependency-groups", "build-system", "metadata", "options",
 		"tool.black", "tool.ruff", "tool.isort", "tool.mypy", "tool.poetry", "tool.coverage",
-	} {
-		if table == t || strings.HasPrefix(table, t+".") {
-			return true
-		}
-	}
-	return false
+	}, func(t string) bool {
+		return table == t || strings.HasPrefix(table, t+".")
+	})
 }
 
 // sectionLines returns the lines of a file with sections, without the plain sections.

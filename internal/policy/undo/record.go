@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,9 +47,7 @@ func note(what string, paths []string) event.Draft {
 	if more := len(paths) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	if names == "" {
-		names = "no file: all was already so"
-	}
+	names = cmp.Or(names, "no file: all was already so")
 	return event.Draft{Body: event.Noted{Why: event.NotedUndo, Text: "[The user has " + what + " changes with pawl's undo, in " + names + ". Read a file again before you change it.]"}}
 }
 

@@ -87,9 +87,7 @@ func (c Config) resultCap(t Tier, window int) int {
 	}
 	d := c.Defaults()
 	n := map[Tier]int{Moderate: d.CapModerate, Aggressive: d.CapAggressive, Critical: d.CapCritical}[t]
-	if n == 0 {
-		n = d.CapNormal
-	}
+	n = cmp.Or(n, d.CapNormal)
 	return max(minCap, min(d.CapMost, int(int64(n)*int64(window)/capWindow)))
 }
 

@@ -8,6 +8,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -265,9 +266,7 @@ func (c *Conversation) addToTail(p llm.Part) int {
 // note appends a text to the step under construction, or after the last message
 // if there is none.
 func (c *Conversation) note(text string) {
-	if c.tail.Role == "" {
-		c.tail.Role = llm.User
-	}
+	c.tail.Role = cmp.Or(c.tail.Role, llm.User)
 	c.addToTail(llm.TextPart(text))
 	c.tail.Parts = append(c.tail.Parts, llm.TextPart(text))
 }

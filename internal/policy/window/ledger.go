@@ -191,9 +191,7 @@ func latest(list []string, s string) []string {
 // done records a finished call.
 func (l *ledger) done(c llm.Call, d event.CallDone) {
 	name := d.Tool
-	if name == "" {
-		name = c.Name
-	}
+	name = cmp.Or(name, c.Name)
 	target := targetOf(c, d)
 	key := name + "\x00" + target
 	if d.Command != "" {

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,9 +58,7 @@ func (c *Conversation) Plan(why event.CompactedWhy, focus string) Plan {
 	if why == event.CompactedLength && (limit == 0 || c.Tokens() < limit) {
 		limit = c.Tokens() * 9 / 10 // the provider's window is smaller than expected
 	}
-	if limit == 0 {
-		limit = unknownWindow
-	}
+	limit = cmp.Or(limit, unknownWindow)
 	if at := c.conf.Defaults().CompactAt; why == event.CompactedFull && at < 90 {
 		limit = int(float64(limit) * at / 90) // an earlier compaction leaves less
 	}

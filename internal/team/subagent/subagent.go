@@ -187,9 +187,7 @@ func ending(r tool.AgentRun) string {
 		event.EndPermission: "stopped, the user did not allow a call", event.EndRefused: "the model refused",
 	}
 	said := words[event.End(r.End)]
-	if said == "" {
-		said = "failed"
-	}
+	said = cmp.Or(said, "failed")
 	if r.Error != "" && r.End != string(event.EndDone) {
 		said += " (" + r.Error + ")"
 	}

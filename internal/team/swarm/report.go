@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -85,9 +86,7 @@ func ReportOf(s *swarm.Schedule, spent budget.Spent) Report {
 func (r Report) Markdown() string {
 	var b strings.Builder
 	goal, _, _ := strings.Cut(strings.TrimSpace(r.Goal), "\n")
-	if goal == "" {
-		goal = "Swarm"
-	}
+	goal = cmp.Or(goal, "Swarm")
 	fmt.Fprintf(&b, "# %s\n\n", goal)
 	switch {
 	case r.Outcome == "":

@@ -10,6 +10,7 @@
 package until
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -78,9 +79,7 @@ func New(c Config) (*Goal, error) {
 	if err := CheckCommand(c.Command); err != nil {
 		return nil, err
 	}
-	if c.Rounds == 0 {
-		c.Rounds = Rounds
-	}
+	c.Rounds = cmp.Or(c.Rounds, Rounds)
 	if c.Timeout <= 0 {
 		c.Timeout = Timeout
 	}

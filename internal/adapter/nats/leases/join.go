@@ -52,12 +52,7 @@ func (b *Board) join(m *nats.Msg) {
 }
 
 func covers(have, want []string) bool {
-	for _, l := range want {
-		if !slices.Contains(have, l) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(want, func(l string) bool { return !slices.Contains(have, l) })
 }
 
 // admit agrees on a key with a worker.

@@ -51,12 +51,7 @@ func (s *mutator) beside(e ast.Expr, name string) bool {
 	case *ast.AssignStmt:
 		others = p.Lhs
 	}
-	for _, o := range others {
-		if o != e && isIdent(o, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(o ast.Expr) bool { return o != e && isIdent(o, name) })
 }
 
 // fields returns the fields of a struct, or of a pointer to one, that have a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -206,10 +207,7 @@ func (w *work) validate(r *Report, e change, specs []*spectrum, v TestRun) (bool
 
 // blames reports whether vet complains about a changed line.
 func blames(out string, e change) bool {
-	for _, x := range ReadBuild(out, false) {
-		if strings.HasSuffix(e.path, path.Base(x.File)) && x.Line >= e.edit.Line && x.Line < e.edit.Line+max(1, strings.Count(e.edit.New, "\n")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ReadBuild(out, false), func(x BuildError) bool {
+		return strings.HasSuffix(e.path, path.Base(x.File)) && x.Line >= e.edit.Line && x.Line < e.edit.Line+max(1, strings.Count(e.edit.New, "\n"))
+	})
 }

@@ -240,12 +240,7 @@ func (d *decoder) open(index int, raw json.RawMessage) ([]llm.Delta, error) {
 }
 
 func (d *decoder) has(kind string) bool {
-	for _, b := range d.blocks {
-		if b.kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.blocks, func(b *block) bool { return b.kind == kind })
 }
 
 // more adds a delta to its block. If the block was not opened but its kind is known, it

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" // names a file of AWS's tools, and protects nothing
 	"crypto/sha256"
@@ -153,9 +154,7 @@ func (s Source) webIdentity(ctx context.Context, file, role string) (keys, error
 		return keys{}, &fault.Error{Category: fault.Configuration, Message: "cannot read the web identity token", Err: err, Hint: hint}
 	}
 	session := s.get("AWS_ROLE_SESSION_NAME")
-	if session == "" {
-		session = "pawl"
-	}
+	session = cmp.Or(session, "pawl")
 	return s.sts(ctx, "AssumeRoleWithWebIdentity", nil, url.Values{"RoleArn": {role}, "RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))}}, hint)
 }
 
@@ -251,9 +250,7 @@ func (s Source) instance(ctx context.Context) (k keys, ok bool) {
 		return k, false
 	}
 	base := s.Metadata
-	if base == "" {
-		base = "http://169.254.169.254"
-	}
+	base = cmp.Or(base, "http://169.254.169.254")
 	base += "/latest/"
 	token, status, err := s.ask(ctx, http.MethodPut, base+"api/token", http.Header{"X-Aws-Ec2-Metadata-Token-Ttl-Seconds": {"21600"}}, instanceTime)
 	if err != nil || status != http.StatusOK || len(token) == 0 || strings.ContainsAny(string(token), "\r\n") {

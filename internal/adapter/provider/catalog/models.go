@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
@@ -217,12 +218,9 @@ func sees(name string) bool {
 			return true
 		}
 	}
-	for _, family := range []string{"gemma3", "gemma-3", "gemma4", "gemma-4", "llama4", "llama-4", "mistral-small3", "mistral-small-3"} {
-		if strings.HasPrefix(name, family) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"gemma3", "gemma-3", "gemma4", "gemma-4", "llama4", "llama-4", "mistral-small3", "mistral-small-3"}, func(family string) bool {
+		return strings.HasPrefix(name, family)
+	})
 }
 
 // reads reports whether a model accepts PDF documents, hears whether it accepts audio. It

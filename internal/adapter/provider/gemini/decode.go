@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -281,9 +282,7 @@ func (d *decoder) shut() []llm.Delta {
 	if p.partial != nil {
 		sent = string(p.partial.json())
 	}
-	if sent == "" {
-		sent = "{}"
-	}
+	sent = cmp.Or(sent, "{}")
 	p.call = llm.NewCall(p.call.ID, p.call.Name, sent)
 	return []llm.Delta{{Kind: llm.DeltaCall, Index: p.index, Text: sent}}
 }

@@ -6,6 +6,7 @@
 package gemini
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
@@ -160,9 +161,7 @@ func (a api) thinkingConfig(effort string) string {
 	}
 	if a.t.Think == provider.ByBudget {
 		n := map[string]string{"minimal": "1024", "low": "1024", "medium": "8192"}[effort]
-		if n == "" {
-			n = "24576"
-		}
+		n = cmp.Or(n, "24576")
 		return `{"includeThoughts":true,"thinkingBudget":` + n + `}`
 	}
 	return `{"includeThoughts":true,"thinkingLevel":"` + effort + `"}`

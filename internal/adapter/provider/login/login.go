@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,12 +167,7 @@ func plausible(key string) bool {
 	if len(key) < 8 || len(key) > 4096 {
 		return false
 	}
-	for _, c := range []byte(key) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]byte(key), func(c byte) bool { return c <= ' ' || c > '~' })
 }
 
 // Key returns a key that a person typed or piped in; ok is false if it cannot be a key.

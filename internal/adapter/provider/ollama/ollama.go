@@ -6,6 +6,7 @@ package ollama
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -63,9 +64,7 @@ func (a *API) Decoder() provider.Decoder { return &Decoder{newID: a.newID} }
 
 // Error returns the error for an answer that is not 2xx.
 func (a *API) Error(name string, status int, h http.Header, body []byte) *fault.Error {
-	if name == "" {
-		name = "ollama"
-	}
+	name = cmp.Or(name, "ollama")
 	f := lax.Fail(name, status, h, body)
 	if status == http.StatusNotFound && strings.Contains(f.Message, "model") {
 		f.Hint = "`ollama pull` it, or choose one that `ollama list` shows with -m ollama/NAME"

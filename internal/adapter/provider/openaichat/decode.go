@@ -2,6 +2,7 @@ package openaichat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -193,9 +194,7 @@ func (d *Decoder) piece(out []llm.Delta, p *piece) []llm.Delta {
 	if reasoning == "" {
 		reasoning = string(p.Reasoning)
 	}
-	if reasoning == "" {
-		reasoning = shown
-	}
+	reasoning = cmp.Or(reasoning, shown)
 	out = d.think1(out, reasoning)
 	out = d.content(out, p.Content)
 	d.refusal += string(p.Refusal)

@@ -1,6 +1,7 @@
 package openaichat
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -246,9 +247,7 @@ func (a *API) appendCall(b []byte, p llm.Part) []byte {
 	b = append(b, `,"type":"function","function":{"name":`...)
 	b = lax.AppendString(b, p.Call.Name)
 	args := string(p.Call.Args)
-	if args == "" {
-		args = "{}"
-	}
+	args = cmp.Or(args, "{}")
 	b = append(b, `,"arguments":`...)
 	b = append(lax.AppendString(b, args), '}')
 	if p.Wire == Name && len(p.Raw) > 0 && a.d.CallExtra {

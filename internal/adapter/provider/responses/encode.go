@@ -265,9 +265,7 @@ func (a *API) call(b []byte, c llm.Call) []byte {
 	b = append(b, `,"name":`...)
 	b = lax.AppendString(b, c.Name)
 	args := string(c.Args)
-	if args == "" {
-		args = "{}"
-	}
+	args = cmp.Or(args, "{}")
 	b = append(b, `,"arguments":`...)
 	return append(lax.AppendString(b, args), '}')
 }

@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -235,9 +236,7 @@ func (s Source) find(ctx context.Context) (token, error) {
 
 func (s Source) of(ctx context.Context, f *file, path string) (token, error) {
 	uri := f.TokenURI
-	if uri == "" {
-		uri = "https://oauth2.googleapis.com/token"
-	}
+	uri = cmp.Or(uri, "https://oauth2.googleapis.com/token")
 	if u, err := url.Parse(uri); err != nil || u.Scheme != "https" || u.Host == "" {
 		return token{}, fault.NewConfiguration("get a new file, or run "+login, "%s sends its key to an address that is not https", path)
 	}
@@ -291,9 +290,7 @@ func (s Source) machine(ctx context.Context) (token, error) {
 	none := fault.NewConfiguration("run "+login+", or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
 		"no Google Cloud credentials were found")
 	host := s.get("GCE_METADATA_HOST")
-	if host == "" {
-		host = "169.254.169.254"
-	}
+	host = cmp.Or(host, "169.254.169.254")
 	ctx, cancel := context.WithTimeout(ctx, machineTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/computeMetadata/v1/instance/service-accounts/default/token", nil)

@@ -20,6 +20,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -107,9 +108,7 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	if opt.Wait == 0 {
-		opt.Wait = 10 * time.Second
-	}
+	opt.Wait = cmp.Or(opt.Wait, 10*time.Second)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

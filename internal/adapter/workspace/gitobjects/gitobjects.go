@@ -7,6 +7,7 @@ package gitobjects
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -354,9 +355,7 @@ func apply(base, delta []byte) ([]byte, error) {
 			}
 			off := uint64(binary.LittleEndian.Uint32(v[:4]))
 			n := uint64(v[4]) | uint64(v[5])<<8 | uint64(v[6])<<16
-			if n == 0 {
-				n = 0x10000
-			}
+			n = cmp.Or(n, 0x10000)
 			if off+n > uint64(len(base)) {
 				return nil, ErrAskGit
 			}

@@ -16,6 +16,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -132,9 +133,7 @@ func New(root string, opt Options) *Journal {
 	if opt.FirstSnapshot <= 0 {
 		opt.FirstSnapshot = 2 * time.Second
 	}
-	if opt.FollowFrom == 0 {
-		opt.FollowFrom = followFrom
-	}
+	opt.FollowFrom = cmp.Or(opt.FollowFrom, followFrom)
 	if opt.Workers <= 0 {
 		opt.Workers = 2
 	}
