@@ -36,6 +36,7 @@ func stillRunning(f family) []tool.Running {
 		}
 	}
 	took := time.Since(begin).Seconds()
+	self, _ := os.Readlink("/proc/self/exe")
 	var out []tool.Running
 	for _, pid := range slices.Sorted(maps.Keys(before)) {
 		now, name, runs, ok := spent(pid)
@@ -43,7 +44,9 @@ func stillRunning(f family) []tool.Running {
 		if runs { // it may have got no CPU meanwhile, on a busy machine
 			cpu = max(cpu, 1)
 		}
-		if ok && (!parents[pid] || cpu > 0) {
+		exe, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+		helps := exe == self && exe != "" // pawl's own, such as go's cache in the sandbox
+		if ok && !helps && (!parents[pid] || cpu > 0) {
 			out = append(out, tool.Running{Name: name, CPU: cpu})
 		}
 	}

@@ -214,7 +214,7 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		last = "stopped after " + took.Text(ran.Duration)
 		r.Error = true
 	case ran.TimedOut:
-		last, advice = "stopped after "+took.Text(ran.Duration), "; "+stillRunning(ran.Running)
+		last, advice = "stopped after "+took.Text(ran.Duration), "; "+stillRunning(ran)
 		if end, ok := shellsyntax.EndOf(strings.TrimSpace(command)); ok && end.Filters != "" && ran.Output == "" {
 			advice += "; what it printed is lost in the pipe, leave |" + oneLine(end.Filters) + " out"
 		}
@@ -386,11 +386,15 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // stillRunning says what a command did when it was stopped: more time helps one that
 // worked, and not one that waited.
-func stillRunning(ps []tool.Running) string {
+func stillRunning(ran tool.Ran) string {
 	const most = 5
+	next := "give it more time, narrow it, or run it in the background"
+	if ran.Duration >= bashTimeout {
+		next = "narrow it, or run it in the background: there is no more time for one call"
+	}
 	var named []string
 	busy := false
-	for _, p := range ps {
+	for _, p := range ran.Running {
 		busy = busy || p.CPU > 0
 		if one := fmt.Sprintf("%s (%d %% CPU)", oneLine(p.Name), p.CPU); !slices.Contains(named, one) {
 			named = append(named, one)
@@ -401,9 +405,9 @@ func stillRunning(ps []tool.Running) string {
 	}
 	switch what := "still running: " + strings.Join(named, ", "); {
 	case len(named) == 0:
-		return "give it more time, narrow it, or run it in the background"
+		return next
 	case busy:
-		return what + "; give it more time, narrow it, or run it in the background"
+		return what + "; " + next
 	default:
 		return what + ": it waited for something, and more time is not likely to help"
 	}

@@ -138,6 +138,10 @@ func TestBashResult(t *testing.T) {
 			text: "stopped after 1s; still running: cc1 (99 % CPU), make (0 % CPU); give it more time, narrow it, or run it in the background", bad: true, out: true,
 		},
 		{
+			ran:  tool.Ran{TimedOut: true, Duration: 10 * time.Minute, Running: []tool.Running{{Name: "cc1", CPU: 99}}},
+			text: "stopped after 10m; still running: cc1 (99 % CPU); narrow it, or run it in the background: there is no more time for one call", bad: true, out: true,
+		},
+		{
 			ran:  tool.Ran{TimedOut: true, Duration: time.Second, Running: []tool.Running{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}, {Name: "f\n"}}},
 			text: "stopped after 1s; still running: a (0 % CPU), b (0 % CPU), c (0 % CPU), d (0 % CPU), e (0 % CPU), 1 more: it waited for something, and more time is not likely to help", bad: true, out: true,
 		},

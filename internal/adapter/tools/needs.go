@@ -68,7 +68,7 @@ func neededPath(env tool.Env, p string) (string, error) {
 // withRefused adds to a result what the sandbox refused. It is in the last line, which no
 // command can print.
 func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
-	ran.Refused = slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool { return OfGitsLock(r, ran.Output) })
+	ran.Refused = slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool { return Optional(r, ran.Output) })
 	r.Refused = Blamed(ran)
 	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
@@ -233,15 +233,19 @@ func Blamed(ran tool.Ran) []process.Refusal {
 		return nil
 	}
 	out := slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool {
-		return OfGitsLock(r, ran.Output) || incidental(r) && !strings.Contains(ran.Output, filepath.Base(r.What))
+		return Optional(r, ran.Output) || incidental(r) && !strings.Contains(ran.Output, filepath.Base(r.What))
 	})
 	return out[:min(len(out), refusedShown)]
 }
 
-// OfGitsLock reports whether a refusal is about the lock with which git would store what it
-// found out about the files, and the output does not name it: git diff does without.
-func OfGitsLock(r process.Refusal, output string) bool {
-	return ofGit(r) && filepath.Base(r.What) == "index.lock" && !strings.Contains(output, "index.lock")
+// Optional reports whether a refusal is about what a program does without, and which the
+// output does not name: git's lock to store what it found out about the files, and what go
+// remembers of the version that it works on.
+func Optional(r process.Refusal, output string) bool {
+	name := filepath.Base(r.What)
+	lock := ofGit(r) && name == "index.lock"
+	version := ofGoModules(r) && strings.Contains(name, ".info") && strings.HasSuffix(name, ".tmp")
+	return (lock || version) && !strings.Contains(output, name)
 }
 
 // incidental reports whether a refusal is about a program's own files in a home folder

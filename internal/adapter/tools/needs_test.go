@@ -143,14 +143,17 @@ func (places) Resolve(p string) (string, bool, error) { return p, !strings.HasPr
 // SPEC 16.12: a person reads beside a command that failed what the sandbox refused it.
 func TestRefusedIsOnTheScreen(t *testing.T) {
 	t.Setenv("HOME", "/home/u")
+	t.Setenv("GOPATH", "")
+	t.Setenv("GOMODCACHE", "")
 	lock := process.Refusal{Act: process.ActChange, What: "/w/.git/index.lock"}
+	version := process.Refusal{Act: process.ActWrite, What: "/home/u/go/pkg/mod/cache/download/a.b/c/@v/v0.0.0-2026.info123.tmp"}
 	host, file, own := process.Refusal{Act: process.ActHost, What: "a.example:443"}, process.Refusal{Act: process.ActWrite, What: "/etc/x"}, process.Refusal{Act: process.ActWrite, What: "/home/u/.npm/log"}
 	for want, ran := range map[string]tool.Ran{
 		"exit code 1, 0ms; the sandbox refused host a.example:443":                  {Exit: procCode(1), Refused: []process.Refusal{own, host}},
 		"stopped after 2m; the sandbox refused write /etc/x and 1 more":             {TimedOut: true, Duration: 2 * time.Minute, Refused: []process.Refusal{file, host}},
 		"exit code 128, 0ms, 1 line; the sandbox refused change /w/.git/index.lock": {Exit: procCode(128), Refused: []process.Refusal{lock}, Output: "fatal: cannot lock /w/.git/index.lock\n"},
 		"exit code 0, 0ms; the sandbox refused host a.example:443":                  {Exit: procCode(0), Checks: []tool.Ended{{Command: "go test .", Exit: 1}}, Refused: []process.Refusal{host}},
-		"exit code 3, 0ms":       {Exit: procCode(3), Refused: []process.Refusal{lock}},
+		"exit code 3, 0ms":       {Exit: procCode(3), Refused: []process.Refusal{lock, version}},
 		"exit code 0, 0ms":       {Exit: procCode(0), Refused: []process.Refusal{host}},
 		"exit code 2, 0ms":       {Exit: procCode(2), Refused: []process.Refusal{own}},
 		"killed by SIGKILL, 0ms": {Signal: "SIGKILL"},

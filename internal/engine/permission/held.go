@@ -137,7 +137,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 		return nil
 	}
 	unmet = slices.DeleteFunc(unmet, func(o permission.Opening) bool {
-		return tools.OfGitsLock(process.Refusal{Act: o.Act, What: o.Opens}, r.Result.Text)
+		return tools.Optional(process.Refusal{Act: o.Act, What: o.Opens}, r.Result.Text)
 	})
 	if len(unmet) == 0 {
 		return nil
