@@ -47,6 +47,11 @@ type Kind struct {
 	File        string   // "": built in
 	Hooks       string   // the file whose hooks hold for it, relative to the workspace if it is there; "": none
 
+	// Servers is the file whose MCP servers only it has, "" for none. Given are those of one
+	// that a program defines, as in .mcp.json.
+	Servers string
+	Given   []byte
+
 	Rules []hook.Rule          // the hooks of one that a program defines
 	Keys  []claudecode.Finding // what becomes of the keys of its file
 }
@@ -107,7 +112,10 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 		for _, file := range files {
 			k, notes, err := read(file)
 			if k.Hooks != "" {
-				k.Hooks = f.hooksOf(file)
+				k.Hooks = f.known(file)
+			}
+			if k.Servers != "" {
+				k.Servers = f.known(file)
 			}
 			if err != nil {
 				// Nothing takes its place: another kind of this name may do more.
@@ -135,8 +143,8 @@ func Load(folders ...Folder) (kinds []Kind, warnings []string) {
 	return kinds, warnings
 }
 
-// hooksOf returns the name by which the hooks of a file are known.
-func (f Folder) hooksOf(file string) string {
+// known returns the name by which the hooks and servers of a file are known.
+func (f Folder) known(file string) string {
 	if name, err := filepath.Rel(f.Path, file); err == nil && f.In != "" {
 		return path.Join(f.In, filepath.ToSlash(name))
 	}
@@ -223,6 +231,9 @@ func Defined(name string, raw json.RawMessage) (Kind, []string, error) {
 		k.Hooks = "agents." + name + " of the program"
 		k.Rules, _ = claudecode.Hooks(k.Hooks, fields) // kind returned the error
 	}
+	if k.Servers != "" {
+		k.Servers = "agents." + name + " of the program"
+	}
 	for _, f := range k.Keys {
 		if f.Guard && err == nil {
 			err = fmt.Errorf("it has %s, which pawl cannot enforce: %s", f.Key, f.Note)
@@ -270,6 +281,12 @@ func kind(fields frontmatter.Fields, body, otherwise string) (k Kind, notes []st
 	}
 	if rules, _ := claudecode.Hooks("", fields); len(rules) > 0 { // Read returned the error
 		k.Hooks = "hooks" // named by where the file is
+	}
+	if k.Given, err = claudecode.Servers(fields); err != nil {
+		return k, nil, err
+	}
+	if k.Given != nil {
+		k.Servers = "servers" // named by where the file is
 	}
 	k.Skills, _ = fields.List("skills")
 	if k.Memory = fields.Text("memory"); k.Memory != "" && !slices.Contains([]string{"user", "project", "local"}, k.Memory) {

@@ -50,6 +50,9 @@ func Look(dir string) ([]trust.Part, error) {
 			}
 		}
 	}
+	for _, s := range agentServers(root, guidance.Agents, func(p string) string { return p }) {
+		out = append(out, serverParts(root, s)...)
+	}
 	for _, r := range runnable(root) {
 		out = append(out, hookPart(root, r))
 	}
@@ -74,15 +77,47 @@ func Servers(dir string) (s trust.Source, there bool) {
 	return read(root, trust.ServersFile)
 }
 
-// ServerParts returns the parts of the servers in that file, with the current files of
-// the folder that they run.
-func ServerParts(dir string, s trust.Source) ([]trust.Part, error) {
+// ServerParts returns the parts of the servers in files, with the current files of the
+// folder that they run.
+func ServerParts(dir string, files ...trust.Source) (out []trust.Part, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return partsOf(root, s), nil
+	for _, s := range files {
+		out = append(out, serverParts(root, s)...)
+	}
+	return out, nil
+}
+
+// AgentServers returns the MCP servers that the agents of the workspace describe.
+func AgentServers(dir string) []trust.Source {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	return agentServers(root, guidance.Agents, func(p string) string { return p })
+}
+
+// OwnAgentServers returns those of the agents in a folder of dir, which is not the workspace.
+func OwnAgentServers(dir, at string) []trust.Source {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	return agentServers(root, []string{at}, func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) })
+}
+
+func agentServers(root *os.Root, folders []string, name func(string) string) (out []trust.Source) {
+	eachFront(root, folders, func(p string, fields frontmatter.Fields) {
+		if servers, err := claudecode.Servers(fields); err == nil && servers != nil { // otherwise it is not used
+			out = append(out, trust.Source{Name: name(p), Text: string(servers)})
+		}
+	})
+	return out
 }
 
 // OwnServerPart returns the part of a person's own server that works in the folder or runs
@@ -108,6 +143,10 @@ func partsOf(root *os.Root, s trust.Source) []trust.Part {
 	if s.Name != trust.ServersFile || s.Unread {
 		return trust.Parts(s)
 	}
+	return serverParts(root, s)
+}
+
+func serverParts(root *os.Root, s trust.Source) []trust.Part {
 	entries, ok := trust.ServerEntries(s, "mcpServers")
 	if !ok {
 		return trust.Parts(s)
@@ -199,6 +238,16 @@ const maxFronts = 1000
 // frontHooks returns the hooks of agents, skills and commands, whose files are known by name.
 // A file with a hook that pawl does not know is not used.
 func frontHooks(root *os.Root, folders []string, name func(string) string) (out []hook.Rule) {
+	eachFront(root, folders, func(p string, fields frontmatter.Fields) {
+		if rules, err := claudecode.Hooks(name(p), fields); err == nil {
+			out = append(out, rules...)
+		}
+	})
+	return out
+}
+
+// eachFront calls do for the front matter of each file in some folders.
+func eachFront(root *os.Root, folders []string, do func(p string, fields frontmatter.Fields)) {
 	n := 0
 	for _, at := range folders {
 		_ = fs.WalkDir(root.FS(), at, func(p string, d fs.DirEntry, err error) error { // most do not exist
@@ -210,14 +259,11 @@ func frontHooks(root *os.Root, folders []string, name func(string) string) (out 
 			}
 			s, _ := read(root, p)
 			if fields, _, err := frontmatter.Parse(s.Text); err == nil {
-				if rules, err := claudecode.Hooks(name(p), fields); err == nil {
-					out = append(out, rules...)
-				}
+				do(p, fields)
 			}
 			return nil
 		})
 	}
-	return out
 }
 
 func hookPart(root *os.Root, r hook.Rule) trust.Part {

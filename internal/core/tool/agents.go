@@ -30,6 +30,8 @@ type Agent struct {
 	Steps    int     // the most replies of its model; 0: no limit of its own
 	// Hooks are the files of the folder whose hooks hold for it.
 	Hooks []string
+	// Servers is the file whose MCP servers only it has, "" for none.
+	Servers string
 	// Report, if set, makes it run in the background. It returns the text that
 	// reports the result to the session's model.
 	Report func(AgentRun) string

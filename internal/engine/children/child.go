@@ -31,9 +31,9 @@ type Child struct {
 	ID       string
 	Of       event.ParentCall
 	ReadOnly bool // it may change nothing
-	// Isolated, if set, is an agent that works in a tree of its own: its session has the
-	// tools, the text and the shell of that folder, not these.
-	Isolated *tool.Agent
+	// Agent is what it was made of. An isolated one works in a tree of its own: its session
+	// has the tools, the text and the shell of that folder, not these.
+	Agent tool.Agent
 	// Recovering: the child is opened only to close what a crash left open. It runs
 	// nothing.
 	Recovering bool
@@ -58,10 +58,7 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 	out := Child{
 		ID: c.cfg.NewID(), Of: event.ParentCall{Session: c.cfg.Session, Call: call, Agent: a.Kind}, ReadOnly: a.ReadOnly,
 		Model: has.Model, System: prompt.ForAgent(has.System, a.ReadOnly), Agents: has.Agents - 1, Limits: budget.Limits{Agents: has.Left, Steps: a.Steps},
-		Hooks: a.Hooks, Under: has.Hooks,
-	}
-	if a.Isolated {
-		out.Isolated = &a
+		Hooks: a.Hooks, Under: has.Hooks, Agent: a,
 	}
 	if has.Shell != nil {
 		out.Shell = &shell{Shell: has.Shell, runs: map[string]bool{}}
@@ -83,7 +80,11 @@ func (c *Children) childOf(call string, a tool.Agent) Child {
 		out.Limits.USD = a.USD
 	}
 	var missing []string
-	if out.Tools, missing = ToolsOf(has.Tools, a, out.Agents > 0); len(missing) > 0 {
+	out.Tools, missing = ToolsOf(has.Tools, a, out.Agents > 0)
+	if a.Servers != "" {
+		missing = slices.DeleteFunc(missing, func(n string) bool { return strings.HasPrefix(n, "mcp__") }) // they come later
+	}
+	if len(missing) > 0 {
 		note("the agent %s runs without %s: this session has no such tool", a.Kind, strings.Join(missing, ", "))
 	}
 	if a.About != "" {

@@ -70,7 +70,7 @@ func (s *parent) OpenModel(ref, effort string) (llm.Model, error) {
 // Open implements children.Parent: the session of an agent is like this one, except for
 // the agent's own settings.
 func (s *parent) Open(ctx context.Context, a children.Child) (children.Session, error) {
-	if a.Isolated != nil {
+	if a.Agent.Isolated {
 		return s.isolate(ctx, a)
 	}
 	c := s.cfg
@@ -96,6 +96,7 @@ func (s *parent) adopt(c *Config, a children.Child) {
 	c.child = parentLink{agent: &a, rights: s.rights, questions: s.questions, interrupted: s.interrupted}
 	c.Model, c.Agents, c.Limits, c.Parent = a.Model, a.Agents, a.Limits, s.spending
 	c.hooksOf, c.hooksUnder = a.Hooks, a.Under
+	c.servers = a.Agent
 }
 
 // childSession is a session in the form for its parent's children.

@@ -94,6 +94,7 @@ type Config struct {
 	// hooksOf are the files whose hooks hold for the whole session, and hooksUnder those whose
 	// hooks hold in the turn that it works for.
 	hooksOf, hooksUnder []string
+	servers             tool.Agent // whose own servers join
 }
 
 // Models is which models are used, and how.
@@ -157,6 +158,8 @@ type Services struct {
 	Stages turn.Stages
 	// Isolate, if set, opens a session in a working tree of its own for an agent.
 	Isolate func(context.Context, Isolation) (Isolated, error)
+	// OwnServers, if set, prepares the servers that only the agent of a file has.
+	OwnServers func(file string) (OwnServers, error)
 	// Pressure, if set, returns which resource of the machine is short, and
 	// why; both are empty if there is enough.
 	Pressure func() (what, why string)

@@ -44,8 +44,8 @@ func (s *parent) isolate(ctx context.Context, a children.Child) (children.Sessio
 			c.Permission.Follow(rights)
 			c.Store, c.Person, c.Models = s.cfg.Store, s.cfg.Person, s.cfg.Models
 			c.System = prompt.ForAgent(c.System, a.ReadOnly)
-			agent := *a.Isolated
-			agent.About += fmt.Sprintf("\n\nYou work in a git worktree of your own: %s, branch %s. It begins at the last commit. Change nothing outside it: who started you is told where it is. There are no MCP servers.", c.Dir, c.Branch)
+			agent := a.Agent
+			agent.About += fmt.Sprintf("\n\nYou work in a git worktree of your own: %s, branch %s. It begins at the last commit. Change nothing outside it: who started you is told where it is. There are no MCP servers but your own.", c.Dir, c.Branch)
 			*c, _ = c.As(agent)
 			c.Tools = slices.DeleteFunc(c.Tools, func(t tool.Tool) bool { // no more than this session has
 				return !slices.ContainsFunc(a.Tools, func(has tool.Tool) bool { return has.Spec.Name == t.Spec.Name })

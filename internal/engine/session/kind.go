@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/children"
@@ -15,7 +16,7 @@ import (
 // lists the kind's names that match no tool. The caller has already chosen the
 // model, the mode and the budget.
 func (c Config) As(a tool.Agent) (as Config, missing []string) {
-	c.hooksOf = a.Hooks
+	c.hooksOf, c.servers = a.Hooks, a
 	c.Tools, missing = children.ToolsOf(c.Tools, a, c.Agents > 0)
 	if of := c.FolderTools; of != nil {
 		c.FolderTools = func() tool.Set {
@@ -23,8 +24,10 @@ func (c Config) As(a tool.Agent) (as Config, missing []string) {
 			return set
 		}
 	}
-	if c.Outside != nil {
+	if c.Outside != nil || a.Servers != "" {
 		missing = slices.DeleteFunc(missing, func(n string) bool { return strings.HasPrefix(n, "mcp__") }) // they come later
+	}
+	if c.Outside != nil {
 		c.Outside = outsideOfKind{c.Outside, a}
 	}
 	if a.About != "" {
@@ -43,10 +46,62 @@ func (c Config) As(a tool.Agent) (as Config, missing []string) {
 // whole returns the provider that a kind of agent has only a part of: people and programs
 // ask it for all.
 func whole(o Outside) Outside {
-	if k, ok := o.(outsideOfKind); ok {
+	switch k := o.(type) {
+	case outsideOfKind:
 		return k.Outside
+	case withOwn:
+		return whole(k.Outside)
 	}
 	return o
+}
+
+// OwnServers are servers that only one agent has.
+type OwnServers interface {
+	Outside
+	Close() error
+}
+
+// openOwn adds the servers that only the agent has. close ends them.
+func (c *Config) openOwn() (close func(), err error) {
+	if c.servers.Servers == "" || c.ReadOnly {
+		return func() {}, nil
+	}
+	own, err := OwnServers(nil), error(nil)
+	if c.OwnServers != nil {
+		own, err = c.OwnServers(c.servers.Servers)
+	}
+	if err == nil && own == nil {
+		err = fault.NewConfiguration("let another agent do it", "the agent %s has MCP servers of its own, and this session can start none", c.servers.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Outside = withOwn{c.Outside, outsideOfKind{own, tool.Agent{Not: c.servers.Not}}} // it may use all of them, as in Claude Code
+	return func() { _ = own.Close() }, nil                                             // what they printed last is of no use
+}
+
+// withOwn has the servers of an agent beside those of its session, nil for none.
+type withOwn struct{ Outside, own Outside }
+
+func (o withOwn) Offer(ctx context.Context, m llm.Info, wait bool) (set tool.Set, notes []string) {
+	if o.Outside != nil {
+		set, notes = o.Outside.Offer(ctx, m, wait)
+	}
+	m.Window = 1 << 30 // few as they are, they are offered whole: the tool that searches is the session's
+	own, more := o.own.Offer(ctx, m, wait)
+	for _, t := range own {
+		if _, twice := set.Find(t.Spec.Name); !twice {
+			set = append(set, t)
+		}
+	}
+	return set, append(notes, more...)
+}
+
+func (o withOwn) Late(ctx context.Context, name string) (t tool.Tool, why string, ok bool) {
+	if t, why, ok = o.own.Late(ctx, name); ok || why != "" || o.Outside == nil {
+		return t, why, ok
+	}
+	return o.Outside.Late(ctx, name)
 }
 
 // outsideOfKind provides the tools from outside that a kind of agent may use.

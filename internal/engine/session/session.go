@@ -71,10 +71,16 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 			return nil, err
 		}
 	}
-	release, err := reserve(cfg)
+	end, err := cfg.openOwn()
 	if err != nil {
 		return nil, err
 	}
+	free, err := reserve(cfg)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	release := func() { end(); free() }
 	defer func() {
 		if err != nil {
 			release()

@@ -72,7 +72,7 @@ func narrow(conf session.Config, k *agents.Kind, o *Opened) session.Config {
 	if k == nil {
 		return conf
 	}
-	conf, missing := conf.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Hooks: k.HookFiles()})
+	conf, missing := conf.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Hooks: k.HookFiles(), Servers: k.Servers})
 	if len(missing) > 0 {
 		o.warn(fmt.Sprintf("the agent %s works without %s: this session has no such tool", k.Name, strings.Join(missing, ", ")))
 	}

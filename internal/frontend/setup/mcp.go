@@ -27,6 +27,7 @@ func (t *Trust) readServers() ([]trust.Part, error) {
 	if s, there := folder.Servers(t.Dir); there {
 		t.mcp = &s
 	}
+	t.agentMCP = folder.AgentServers(t.Dir)
 	return t.serverParts()
 }
 
@@ -38,8 +39,12 @@ func (t *Trust) serverParts() (parts []trust.Part, err error) {
 			return nil, err
 		}
 	}
+	agents, err := folder.ServerParts(t.Dir, t.agentMCP...)
+	if err != nil {
+		return nil, err
+	}
 	own, err := t.ownServerParts()
-	return append(parts, own...), err
+	return slices.Concat(parts, agents, own), err
 }
 
 // changedServer returns what changed, since it was trusted, in the files that a server
@@ -70,12 +75,7 @@ func changedSince(was, is trust.Part) string {
 	return "what it runs changed since this folder was trusted: " + strings.Join(trust.Differ(was, is), ", ") + " (see pawl trust)"
 }
 
-func serverPart(s mcp.Server) string {
-	if s.Project {
-		return s.Name + " (" + trust.ServersFile + ")"
-	}
-	return s.Name + " (" + s.File + ")"
-}
+func serverPart(s mcp.Server) string { return s.Name + " (" + s.File + ")" }
 
 // mcpServers returns the MCP servers of a session, and the secret values in their
 // configuration (held). A session that is only read has none.
@@ -197,13 +197,7 @@ func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, s
 	if len(list) == 0 && opt.Driver.Servers == nil {
 		return nil
 	}
-	pins := mcp.NewPins(c.paths.Pins())
-	pins.ReadOnly = opt.NoSession
-	with := mcp.Options{
-		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer,
-		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutralServer(c.paths.State, c.dir, c.by), Pins: pins, Packages: e.packages(c.dir), Grants: e.grants(c.paths),
-		Version: e.Version, Now: e.Now,
-	}
+	with := e.serverOptions(list, opt, c, start)
 	if opt.Driver.Servers != nil {
 		with.Inside = opt.Driver.Servers
 	}
@@ -232,6 +226,17 @@ func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, s
 	}
 	o.onClose(s.Close)
 	return s
+}
+
+// serverOptions returns how servers of a session are run.
+func (e *Environment) serverOptions(list []mcp.Server, opt *Options, c choices, start process.Starter) mcp.Options {
+	pins := mcp.NewPins(c.paths.Pins())
+	pins.ReadOnly = opt.NoSession
+	return mcp.Options{
+		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer,
+		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutralServer(c.paths.State, c.dir, c.by), Pins: pins, Packages: e.packages(c.dir), Grants: e.grants(c.paths),
+		Version: e.Version, Now: e.Now,
+	}
 }
 
 // packages returns the packages of confined servers. They are beside the sandbox's caches,
@@ -304,4 +309,6 @@ func (by Confinement) mcp(s mcp.Server) process.Confine {
 }
 
 // mcp adds the tools of MCP servers.
-func (s *assembly) mcp(conf *session.Config) { conf.Outside = s.work.outside }
+func (s *assembly) mcp(conf *session.Config) {
+	conf.Outside, conf.OwnServers = s.work.outside, s.work.own
+}

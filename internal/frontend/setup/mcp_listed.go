@@ -47,6 +47,11 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 			m.Warnings = append(m.Warnings, w)
 		}
 	}
+	for _, s := range e.agentServers(t) {
+		if !slices.ContainsFunc(list, func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }) {
+			list = append(list, s)
+		}
+	}
 	m.Servers = list
 	if t.mcp == nil || t.mcp.Unread {
 		return m, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
@@ -37,8 +38,9 @@ type services struct {
 	mask    *secrets.Masker
 	servers *lsp.Servers    // nil: none are used
 	outside session.Outside // nil: there are no MCP servers
-	hooks   hooks.Runner    // nil: there are none
-	search  *web.Search     // nil: none is configured
+	own     func(file string) (session.OwnServers, error)
+	hooks   hooks.Runner // nil: there are none
+	search  *web.Search  // nil: none is configured
 	state   func() workspace.State
 }
 
@@ -91,9 +93,14 @@ func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c
 		w.servers = e.startLanguageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
 		o.onClose(w.servers.Close)
 	}
-	if err = e.askPackages(outside, c, fr, o); err != nil {
+	ask := outside
+	if c.trust != nil {
+		ask = append(slices.Clone(outside), e.agentServers(c.trust)...)
+	}
+	if err = e.askPackages(ask, c, fr, o); err != nil {
 		return w, err
 	}
+	w.own = e.prepareOwn(outside, opt, c, starter, o)
 	w.outside = e.startServers(outside, opt, c, starter, o)
 	return w, nil
 }

@@ -46,8 +46,10 @@ type Trust struct {
 	personalErr error
 	own         []mcp.Server
 
-	mcp       *trust.Source // the folder's MCP servers as they were read; nil: none
-	hooks     []hook.Rule   // configured by the folder
+	mcp       *trust.Source  // the folder's MCP servers as they were read; nil: none
+	agentMCP  []trust.Source // and those of its agents
+	agentOwn  []mcp.Server   // those of the person's agents
+	hooks     []hook.Rule    // configured by the folder
 	hookParts []trust.Part
 	ownHooks  []hook.Rule // see dependentHooks
 	// userHooks are the person's, idleHooks those of them that wait for their word.
@@ -83,7 +85,8 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 		finder: opt.finder(c.conf.User, c.dir, e.Env), servers: serverTable(c.conf.User.LSP), find: e.serverProgram, first: &e.process().first,
 	}
 	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
-	t.own = append(t.dependent(t.personal), t.dependent(c.given)...)
+	t.agentOwn = e.ownAgentServers(c.conf, c.paths, c.dir, opt.Driver.Agents)
+	t.own = slices.Concat(t.dependent(t.personal), t.dependent(c.given), t.dependent(t.agentOwn))
 	t.userHooks, _ = e.userHooks(c.conf, c.paths, c.dir)
 	for _, k := range opt.Driver.Agents {
 		t.userHooks = append(t.userHooks, k.Rules...)
@@ -333,7 +336,8 @@ func (e *Environment) StoredTrust(dir string) (*Trust, error) {
 	}
 	t := &Trust{Dir: real, home: e.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, e.Env), servers: serverTable(conf.User.LSP), find: e.serverProgram}
 	t.personal, t.personalErr = e.ownServers(paths, real)
-	t.own = t.dependent(t.personal)
+	t.agentOwn = e.ownAgentServers(conf, paths, real, nil)
+	t.own = append(t.dependent(t.personal), t.dependent(t.agentOwn)...)
 	t.folder, err = folder.Identity(real)
 	return t, err
 }

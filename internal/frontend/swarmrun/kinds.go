@@ -84,8 +84,8 @@ func (w *worker) send(name string) (*leases.Agent, error) {
 	if !ok {
 		return nil, noKind(name)
 	}
-	if k.Hooks != "" {
-		return nil, fmt.Errorf("the agent %s has hooks, which hold only on this machine", k.Name)
+	if k.Hooks != "" || k.Servers != "" {
+		return nil, fmt.Errorf("the agent %s has hooks or MCP servers, which are only on this machine", k.Name)
 	}
 	return &leases.Agent{Name: k.Name, Prompt: k.Prompt, Tools: k.Tools, Model: k.Model, USD: k.USD, ReadOnly: k.ReadOnly, Not: k.Not, Steps: k.Steps}, nil
 }
@@ -123,7 +123,7 @@ func (w *worker) configure(c *session.Config, k agents.Kind) {
 		return
 	}
 	var missing []string
-	*c, missing = c.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Hooks: k.HookFiles(), About: "You work as the agent " + k.Name + ".\n\n" + k.Prompt})
+	*c, missing = c.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Hooks: k.HookFiles(), Servers: k.Servers, About: "You work as the agent " + k.Name + ".\n\n" + k.Prompt})
 	if len(missing) > 0 {
 		w.sayOnce(fmt.Sprintf("the agent %s runs without %s: a worker has no such tool", k.Name, strings.Join(missing, ", ")))
 	}

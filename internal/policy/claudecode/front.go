@@ -81,7 +81,7 @@ var fronts = func() map[Front]map[string]front {
 			"model":                               {use: Used},
 			"skills":                              {use: Used},
 			"background":                          {use: Used},
-			"mcpservers":                          {use: Differently, note: "an agent has the servers of the session; one that only the file describes is not started"},
+			"mcpservers":                          {use: Used, note: "one that the file describes runs while the agent works"},
 			"memory":                              {use: Differently, note: "its notes are in its prompt; it asks before it writes them, since a later session obeys them"},
 			"effort":                              {use: Used},
 			"temperature":                         {use: Unused, note: noSuch},
@@ -147,6 +147,44 @@ func Hooks(file string, fields frontmatter.Fields) ([]hook.Rule, error) {
 		rules[i].Free, rules[i].Scope = false, file // only a person's own hook leaves the sandbox
 	}
 	return rules, errors.Join(err, hook.Dropped(rules))
+}
+
+// Servers returns the MCP servers that an agent's file describes, as in .mcp.json; nil if it
+// only names some of the session, which it has anyway.
+func Servers(fields frontmatter.Fields) ([]byte, error) {
+	all := map[string]any{}
+	var add func(v any) error
+	add = func(v any) error {
+		switch v := v.(type) {
+		case nil, string:
+			return nil
+		case []any:
+			for _, one := range v {
+				if err := add(one); err != nil {
+					return err
+				}
+			}
+			return nil
+		case map[string]any:
+			for name, server := range v {
+				_, twice := all[name]
+				_, described := server.(map[string]any)
+				switch {
+				case server == nil:
+				case !described || twice:
+					return fmt.Errorf("mcpServers: %.64q must be described once, as in .mcp.json", name)
+				default:
+					all[name] = server
+				}
+			}
+			return nil
+		}
+		return fmt.Errorf("mcpServers: %.64q is neither the name of a server nor its description", fmt.Sprint(v))
+	}
+	if err := add(fields["mcpservers"]); err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"mcpServers": all})
 }
 
 // beside returns what a key means next to the others of the file.

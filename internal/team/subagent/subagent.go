@@ -104,7 +104,7 @@ func Run(ctx context.Context, env tool.Env, kinds []agents.Kind, in Arguments, m
 	a := tool.Agent{
 		Kind: k.Name, Title: in.Description, Prompt: in.Prompt, About: about(k, mask),
 		Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Isolated: k.Isolated, Model: cmp.Or(model, k.Model), Effort: cmp.Or(effort, k.Effort), USD: k.USD, Steps: k.Steps,
-		Hooks: k.HookFiles(hooks),
+		Hooks: k.HookFiles(hooks), Servers: k.Servers,
 	}
 	if in.Background = in.Background || k.Background; in.Background {
 		a.Report = func(r tool.AgentRun) string {
