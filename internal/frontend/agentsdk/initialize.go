@@ -193,6 +193,8 @@ func unknownOptions(of string, all map[string]json.RawMessage, known map[string]
 			bad = append(bad, name)
 		case known[name] == left:
 			unused = append(unused, name)
+		case known[name] == refused:
+			return nil, fmt.Errorf("%s: pawl does not support %s: %s", of, name, noteOf(name))
 		}
 	}
 	return unused, unknown.Keys{Others: slices.Sorted(maps.Keys(known))}.Error(of, bad)

@@ -36,10 +36,11 @@ func (p *program) ends(want string) {
 // nothing; and a second initialize never takes the guards of the first away.
 func TestKeysOfInitialize(t *testing.T) {
 	for name, value := range map[string]any{
-		"toolAliases": object{"Bash": "mcp__x"}, "plugins": []string{"x"}, "fence": true, "hooksV2": object{"a": 1},
+		"toolAliases: a tool has its own name": object{"Bash": "mcp__x"}, "plugins": []string{"x"}, "fence": true, "hooksV2": object{"a": 1},
 	} {
 		p := converse(t, llmtest.New(), nil)
-		p.ask("init", object{"subtype": "initialize", name: value})
+		key, _, _ := strings.Cut(name, ":") // what follows is the reason
+		p.ask("init", object{"subtype": "initialize", key: value})
 		p.ends(name)
 	}
 	// What is empty says nothing.

@@ -123,6 +123,7 @@ const (
 	kept     option = iota + 1 // it is in force
 	needless                   // it guards nothing, and pawl works without it
 	left                       // it guards nothing, and the program is told that it is not used
+	refused                    // the run does not begin
 )
 
 // options are the keys of initialize: those of the table and those of the protocol. A key
@@ -139,6 +140,8 @@ var options = func() map[string]option {
 				out[key] = kept
 			case Left:
 				out[key] = left
+			case Refused:
+				out[key] = refused
 			}
 		}
 	}
@@ -147,15 +150,10 @@ var options = func() map[string]option {
 
 // InitializeKeys returns the keys of initialize that pawl knows, and refuses.
 func InitializeKeys() []string {
-	out := slices.Collect(maps.Keys(options))
-	for _, r := range Table {
-		out = append(out, strings.Fields(r.Keys)...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Sorted(maps.Keys(options))
 }
 
-// noteOf says why a key is not used.
+// noteOf says why a key is not used, or refused.
 func noteOf(key string) string {
 	for _, r := range Table {
 		if slices.Contains(strings.Fields(r.Keys), key) {
