@@ -20,7 +20,7 @@ func TestCommandsOnTheScreen(t *testing.T) {
 	r.press("enter")
 	r.see("› add a flag")
 	r.see("the plan has 2 phases")
-	r.say("e") // one key answers: a second one could be for the next question
+	r.say("e")                         // one key answers: a second one could be for the next question
 	r.see("the plan as you edited it") // the editor added a word
 	r.until("asked again", func(s string) bool { return strings.Count(s, "the plan has 2 phases") == 2 })
 	text := r.text()
