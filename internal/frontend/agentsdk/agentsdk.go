@@ -15,10 +15,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
+	"github.com/pawl-agent/pawl/internal/adapter/skills"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
@@ -46,6 +49,18 @@ type Setup struct {
 	Agents []agents.Kind
 	// Plugins are folders with plugins.
 	Plugins []Plugin
+	// Skills are the names of those that the model is offered; nil for all.
+	Skills []string
+}
+
+// Offered returns those of the skills that the model is offered.
+func (s Setup) Offered(all []skills.Skill) []skills.Skill {
+	if s.Skills == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(k skills.Skill) bool {
+		return !slices.ContainsFunc(s.Skills, func(n string) bool { return k.Name == n || strings.HasSuffix(k.Name, ":"+n) })
+	})
 }
 
 // Plugin is a folder with a plugin.

@@ -82,7 +82,7 @@ func (t *conversation) initialize(raw json.RawMessage) (any, error) {
 			return nil, fmt.Errorf("a plugin of the type %.40q cannot be used: use local, with a path", p.Type)
 		}
 	}
-	set.Plugins = r.Plugins
+	set.Plugins, set.Skills = r.Plugins, r.Skills
 	if given(r.Schema) {
 		if set.Answer, err = structured.New(r.Schema); err != nil {
 			return nil, err
@@ -120,6 +120,7 @@ type initializeRequest struct {
 	MCP          json.RawMessage                       `json:"mcpServers"`
 	Agents       map[string]json.RawMessage            `json:"agents"`
 	Plugins      []Plugin                              `json:"plugins"`
+	Skills       []string                              `json:"skills"`
 }
 
 // asObject returns settings, which may be a text with JSON; nil if there are none.

@@ -68,7 +68,7 @@ func (e *Environment) instructions(ctx context.Context, opt *Options, fr Fronten
 	}
 	e.tellOnce(opt, c, "skills", unusedKeys(c.dir, e.Env("HOME"), read, known, t.kinds).Summary(), o)
 	if t.system == "" {
-		t.skills = known
+		t.skills = opt.Driver.Offered(known)
 		t.system = prompt.System(e.facts(fr, c, w)) + e.style(c, w.mask.String, o)
 	}
 	t.system += text
