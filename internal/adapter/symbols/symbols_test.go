@@ -61,6 +61,7 @@ func found(spots []tool.SymbolPosition) string {
 const calc = `// Package calc adds.
 package calc
 
+// Add adds.
 func Add(a, b int) int {
 	return a + b
 }
@@ -80,6 +81,7 @@ type (
 
 const (
 	Adds = iota
+	// Adder is one.
 	Adder
 )
 

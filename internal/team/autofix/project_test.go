@@ -28,6 +28,7 @@ func main() { fmt.Println(price.Total([]int{1, 2})) }
 -- price/price.go --
 package price
 
+// Total is the sum of the prices.
 func Total(prices []int) int {
 	sum := 0
 	for _, p := range prices {
