@@ -5,6 +5,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,10 +14,17 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
-// sessionOf is the id that a screen shows first.
+var shownID = regexp.MustCompile(`session ([0-9a-f]{20}),`)
+
+// sessionOf asks a terminal for the id of its session.
 func sessionOf(x *terminal) string {
-	_, rest, _ := strings.Cut(x.text(), "session ")
-	return rest[:20]
+	x.send("/status\r")
+	x.expect(" events")
+	id := shownID.FindStringSubmatch(x.text())
+	if id == nil {
+		x.t.Fatal("no id:", x.text())
+	}
+	return id[1]
 }
 
 // A second terminal watches, a third takes part; the session ends, or its pawl is

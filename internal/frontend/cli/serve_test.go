@@ -34,7 +34,6 @@ func TestServeInside(t *testing.T) {
 				term, flags = "xterm-256color", []string{"--plain"}
 			}
 			x := onTerminalIn(t, t.TempDir(), home, term, func(int, []byte) llmtest.Turn { return llmtest.Say("a friendly answer") }, flags...)
-			x.expect("session ")
 			x.expect("fix the failing tests")
 			id := sessionOf(x)
 			x.send("/serve nonsense\r")

@@ -177,6 +177,7 @@ type Proposed struct {
 	Phases int    `json:"phases"`
 }
 
+// PlanText is a plan.
 type PlanText struct {
 	ID    string `json:"id"`
 	Text  string `json:"text"` // in Markdown, to edit
@@ -198,6 +199,7 @@ type Models struct {
 	Models []UsableModel `json:"models"`
 }
 
+// UsableModel is one of them.
 type UsableModel struct {
 	Ref   string `json:"ref"`
 	Group string `json:"group,omitempty"`
