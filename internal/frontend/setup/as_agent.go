@@ -3,6 +3,7 @@ package setup
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
@@ -27,10 +28,13 @@ func (e *Environment) asAgent(opt *Options, o *Opened) (*Options, *agents.Kind, 
 	if err != nil {
 		return nil, nil, err
 	}
-	all, _ := e.AgentKinds(dir, paths, opt.plugins()...) // opening the session tells the warnings
+	all, unread := e.AgentKinds(dir, paths, opt.plugins()...) // opening the session tells these warnings
 	all = agents.Before(opt.Driver.Agents, all)
 	k, ok := subagent.Find(all, opt.Agent)
 	if !ok {
+		if i := slices.IndexFunc(unread, func(w string) bool { return strings.Contains(w, "/"+opt.Agent+".md") }); i >= 0 {
+			return nil, nil, Usage("--agent: %s", unread[i])
+		}
 		var names []string
 		for _, k := range all {
 			names = append(names, k.Name)

@@ -23,6 +23,7 @@ func TestAsAgent(t *testing.T) {
 	dir := t.TempDir()
 	must.Write(t, filepath.Join(dir, ".claude/agents/reader.md"), "---\ndescription: reads\ntools: Read, Grep\nmaxTurns: 3\nbudget: $2\neffort: low\n---\nYou read.\n")
 	must.Write(t, filepath.Join(dir, ".claude/agents/lost.md"), "---\ndescription: lost\nmodel: nobody/has-this\n---\nLost.\n")
+	must.Write(t, filepath.Join(dir, ".claude/agents/torn.md"), "---\ndescription: torn\nmcpServers:\n  bad: 7\n---\nTorn.\n")
 	env := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH")}
 	e := &Environment{Env: func(name string) string { return env[name] }, Dir: dir, Now: time.Now, Version: "test", Err: io.Discard}
 	e.Prepare()
@@ -44,8 +45,8 @@ func TestAsAgent(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	for _, bad := range []string{"nobody", "lost"} {
-		if _, _, err := e.asAgent(&Options{Agent: bad}, &Opened{}); !errors.As(err, new(*UsageError)) || !strings.Contains(err.Error(), bad) {
+	for bad, why := range map[string]string{"nobody": "there is no agent", "lost": "nobody/has-this", "torn": "torn.md: mcpServers"} {
+		if _, _, err := e.asAgent(&Options{Agent: bad}, &Opened{}); !errors.As(err, new(*UsageError)) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
