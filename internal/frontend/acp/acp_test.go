@@ -67,7 +67,6 @@ func editModel(t *testing.T, version int, offers object, m *llmtest.Model) *edit
 	cfg := sessiontest.Config(t, dir, m, nil)
 	cfg.Person = true
 	cfg.Tools = append(cfg.Tools, tools.AskUser(), tools.Edit())
-	cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"})
 	cfg.Models = session.Models{OpenModel: func(ref, _ string) (llm.Model, error) {
 		if ref != "other/one" {
 			return nil, fmt.Errorf("there is no model %s", ref)
@@ -85,6 +84,7 @@ func editModel(t *testing.T, version int, offers object, m *llmtest.Model) *edit
 			e.place = p
 			return chat.Config{Now: time.Now, Open: func(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
 				c := cfg
+				c.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"}) // of one session alone
 				if p.Files != nil {
 					c.Files = p.Files(c.Files)
 				}
