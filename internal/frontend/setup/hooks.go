@@ -61,7 +61,7 @@ func (t *Trust) trustedHooks(all []hook.Rule, parts []trust.Part) (rules []hook.
 }
 
 // waits is why a hook of the person's does not start in a folder that is not trusted.
-const waits = "it would run in this folder outside the sandbox, and the folder is not trusted; to trust it: pawl trust; if the hook does not need the folder, give it \"cwd\": \"apart\""
+const waits = "it would run in this folder outside the sandbox, and the folder is not trusted; to trust it: pawl trust, or --trust for one run; if the hook does not need the folder, give it \"cwd\": \"apart\""
 
 // hooks returns the runner of a session's hooks; nil if there are none.
 func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.Runner {
