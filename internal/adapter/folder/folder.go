@@ -50,7 +50,7 @@ func Look(dir string) ([]trust.Part, error) {
 			}
 		}
 	}
-	for _, s := range agentServers(root, guidance.Agents, func(p string) string { return p }) {
+	for _, s := range agentServers(root, guidance.Agents, same) {
 		out = append(out, serverParts(root, s)...)
 	}
 	for _, r := range runnable(root) {
@@ -92,23 +92,27 @@ func ServerParts(dir string, files ...trust.Source) (out []trust.Part, err error
 }
 
 // AgentServers returns the MCP servers that the agents of the workspace describe.
-func AgentServers(dir string) []trust.Source {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	return agentServers(root, guidance.Agents, func(p string) string { return p })
-}
+func AgentServers(dir string) []trust.Source { return agentServersIn(dir, guidance.Agents, same) }
 
 // OwnAgentServers returns those of the agents in a folder of dir, which is not the workspace.
 func OwnAgentServers(dir, at string) []trust.Source {
+	return agentServersIn(dir, []string{at}, wholePath(dir))
+}
+
+func agentServersIn(dir string, at []string, name func(string) string) []trust.Source {
 	root, err := os.OpenRoot(dir)
-	if err != nil {
+	if err != nil { // then none of them is there
 		return nil
 	}
 	defer root.Close()
-	return agentServers(root, []string{at}, func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) })
+	return agentServers(root, at, name)
+}
+
+// same names a file of the workspace, wholePath(dir) one of another folder.
+func same(p string) string { return p }
+
+func wholePath(dir string) func(string) string {
+	return func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) }
 }
 
 func agentServers(root *os.Root, folders []string, name func(string) string) (out []trust.Source) {
@@ -217,7 +221,7 @@ func hookRules(root *os.Root) (out []hook.Rule, err error) {
 			out, err = append(out, rules...), errors.Join(err, e)
 		}
 	}
-	return append(out, frontHooks(root, guidance.Fronts(), func(p string) string { return p })...), err
+	return append(out, frontHooks(root, guidance.Fronts(), same)...), err
 }
 
 // FrontHooks returns the hooks of the agents, skills and commands in folders of dir, which is
@@ -228,7 +232,7 @@ func FrontHooks(dir string, at ...string) []hook.Rule {
 		return nil
 	}
 	defer root.Close()
-	return frontHooks(root, at, func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) })
+	return frontHooks(root, at, wholePath(dir))
 }
 
 // maxFronts is how many agents, skills and commands are searched for hooks. One with hooks

@@ -28,19 +28,23 @@ import (
 
 // userHooks returns the hooks of the user's own configuration, including those that pawl does
 // not run, and those of their agents, skills and commands. What they have for Claude Code is
-// idle until they said that it is used.
-func (e *Environment) userHooks(conf settings.Loaded, paths settings.Paths, dir string) (used, idle []hook.Rule) {
-	used, _ = hook.Rules("config.json", conf.User.Hooks) // its errors were reported when it was read
+// not read before they said that it is used.
+func (e *Environment) userHooks(conf settings.Loaded, paths settings.Paths, dir string) []hook.Rule {
+	used, _ := hook.Rules("config.json", conf.User.Hooks) // its errors were reported when it was read
 	used = append(used, folder.FrontHooks(paths.Config, "agents", "skills", "commands")...)
-	theirs := slices.Clone(conf.Taken.Hooks)
-	if home := e.Env("HOME"); home != "" && filepath.Clean(home) != dir { // otherwise they are the folder's
-		theirs = append(theirs, folder.FrontHooks(home, guidance.HomeFronts()...)...)
-	}
-	idle = othersHooks(conf.Guards)
 	if conf.User.ClaudeSettings {
-		return append(used, theirs...), idle
+		used = append(used, e.claudeHooks(conf, dir)...)
 	}
-	return used, append(idle, theirs...)
+	return used
+}
+
+// claudeHooks returns the hooks of what the user has for Claude Code.
+func (e *Environment) claudeHooks(conf settings.Loaded, dir string) []hook.Rule {
+	out := slices.Clone(conf.Taken.Hooks)
+	if home := e.Env("HOME"); home != "" && filepath.Clean(home) != dir { // otherwise they are the folder's
+		out = append(out, folder.FrontHooks(home, guidance.HomeFronts()...)...)
+	}
+	return out
 }
 
 // trustedHooks returns those hooks that a person trusted in this folder, and their parts
@@ -167,7 +171,7 @@ func (e *Environment) readOwnHooks(t *Trust) error {
 		return err
 	}
 	plugins, _ := e.Plugins(paths, t.Dir) // `pawl plugin` reports unreadable ones
-	t.userHooks, t.idleHooks = e.userHooks(conf, paths, t.Dir)
+	t.userHooks = e.userHooks(conf, paths, t.Dir)
 	rules := slices.Concat(t.userHooks, pluginHooks(plugins))
 	if len(rules) == 0 {
 		return nil
@@ -198,7 +202,7 @@ type ListedHook struct {
 
 // ListHooks returns the hooks of a folder, "" for the current one, and the user's own.
 func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
-	_, paths, err := e.Settings()
+	conf, paths, err := e.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +244,11 @@ func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
 		add(rules[i], why)
 	}
 	idle, err := folder.IdleHooks(t.Dir)
-	for _, r := range append(idle, t.idleHooks...) {
+	idle = append(idle, othersHooks(conf.Guards)...)
+	if !conf.User.ClaudeSettings {
+		idle = append(idle, e.claudeHooks(conf, t.Dir)...)
+	}
+	for _, r := range idle {
 		add(r, "it is among what you have for another agent; to use that: pawl config set claude_settings true")
 	}
 	return out, err

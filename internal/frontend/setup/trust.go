@@ -52,8 +52,7 @@ type Trust struct {
 	hooks     []hook.Rule    // configured by the folder
 	hookParts []trust.Part
 	ownHooks  []hook.Rule // see dependentHooks
-	// userHooks are the person's, idleHooks those of them that wait for their word.
-	userHooks, idleHooks []hook.Rule
+	userHooks []hook.Rule // the person's
 }
 
 // firstHashes are the first hashes of the parts of a folder that is trusted regardless
@@ -87,7 +86,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
 	t.agentOwn = e.ownAgentServers(c.conf, c.paths, c.dir, opt.Driver.Agents)
 	t.own = slices.Concat(t.dependent(t.personal), t.dependent(c.given), t.dependent(t.agentOwn))
-	t.userHooks, _ = e.userHooks(c.conf, c.paths, c.dir)
+	t.userHooks = e.userHooks(c.conf, c.paths, c.dir)
 	for _, k := range opt.Driver.Agents {
 		t.userHooks = append(t.userHooks, k.Rules...)
 	}
