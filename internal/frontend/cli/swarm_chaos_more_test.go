@@ -45,10 +45,14 @@ func (c *chaos) more(k, i int) {
 		c.servers[0].WaitForShutdown()
 		c.serve()
 	case k == 35 && !c.down.Load():
-		c.note("the provider is down")
+		long := 2 * time.Second
+		if c.random.IntN(4) == 0 {
+			long = 2 * time.Minute
+		}
+		c.note("the provider is down for %s", long)
 		c.down.Store(true)
 		c.trouble.Go(func() {
-			time.Sleep(2 * time.Second)
+			time.Sleep(long)
 			c.down.Store(false)
 		})
 	case k == 36 && c.died < 3: // twice, the second one just after its start

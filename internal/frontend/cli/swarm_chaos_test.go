@@ -42,7 +42,7 @@ const (
 	chaosLease = 1500 * time.Millisecond
 	chaosTasks = 8
 	mostActs   = 60
-	chaosEnd   = 5 * time.Minute // a run that takes longer is stuck
+	chaosEnd   = 8 * time.Minute // a run that takes longer is stuck
 	tokensEach = 30              // of a reply of llmtest.Server
 )
 
@@ -145,7 +145,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		}
 		c.served.Add(1)
 		mu.Lock()
-		wait := time.Duration(delays.IntN(200)) * time.Millisecond
+		wait := time.Duration(300+delays.IntN(1700)) * time.Millisecond
 		mu.Unlock()
 		time.Sleep(wait)
 		return reply(body)
@@ -299,7 +299,7 @@ func (c *chaos) run() {
 	for i := range c.workers {
 		c.worker(i)
 	}
-	at := time.NewTicker(time.Duration(60+c.random.IntN(200)) * time.Millisecond)
+	at := time.NewTicker(time.Duration(150+c.random.IntN(600)) * time.Millisecond)
 	defer at.Stop()
 	for until := time.After(chaosEnd); ; {
 		select {
