@@ -7,18 +7,20 @@
 // takes time. -nats starts a server and that many machines, which share the workers.
 // -cap runs the swarm twice; the second time it may spend that many times what the first
 // one cost. The graph append is 20 tasks that change one file, with one worker and with
-// all: its figure is the requests.
+// all: its figure is the requests. -mb adds that many files of 1 MB, runs the swarm twice
+// in the same folder, and prints what the machines say about fetching them.
 //
 // It prints a line for each swarm. The figures hold on a machine with nothing else to do.
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
-	"io"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -46,12 +48,15 @@ type bench struct {
 	pawl, graph    string
 	nats, workers  int
 	tasks, replies int
+	mb             int
 	spend          float64
-	requests       atomic.Int64
-	dir            string
-	server         *httptest.Server
-	queue          string // the address of the NATS server
-	machines       []*exec.Cmd
+
+	dir      string
+	server   *httptest.Server // the model
+	queue    string           // the address of the NATS server
+	machines []*exec.Cmd
+	requests atomic.Int64 // of the swarm
+	began    time.Time    // the swarm
 }
 
 func main() {
@@ -60,14 +65,18 @@ func main() {
 	flag.IntVar(&b.workers, "workers", 16, "workers, of all machines together")
 	flag.IntVar(&b.tasks, "tasks", 60, "tasks")
 	flag.IntVar(&b.replies, "replies", 4, "replies of a task")
+	flag.IntVar(&b.mb, "mb", 0, "files of 1 MB that cannot be compressed, in the project")
 	flag.Float64Var(&b.spend, "cap", 0, "what the second swarm may spend, in costs of the first")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	b.pawl = flag.Arg(0)
-	if err := b.run(); err != nil {
+	var err error
+	if b.pawl, err = filepath.Abs(flag.Arg(0)); err == nil {
+		err = b.run()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "ratio:", err)
 		os.Exit(1)
 	}
@@ -92,8 +101,11 @@ func (b *bench) run() (err error) {
 		}
 		defer b.stop()
 	}
-	if err := b.swarm("no cap", b.workers); err != nil || b.spend == 0 {
+	if err := b.swarm("no cap", b.workers); err != nil || b.spend == 0 && b.mb == 0 {
 		return err
+	}
+	if b.mb > 0 {
+		return b.swarm("again", b.workers)
 	}
 	most := b.spend * usd * float64(b.requests.Load())
 	return b.swarm(fmt.Sprintf("cap $%.2f", most), b.workers, "--max-budget-usd", fmt.Sprintf("%.2f", most))
@@ -211,7 +223,7 @@ func (b *bench) start() error {
 	if !s.ReadyForConnections(time.Minute) {
 		return errors.New("the NATS server is not ready")
 	}
-	b.queue = s.ClientURL()
+	b.queue, b.began = s.ClientURL(), time.Now()
 	for i := range b.nats {
 		m, err := b.command(fmt.Sprint("machine", i), "worker", "--nats", b.queue, "--slots", fmt.Sprint(b.workers/b.nats), "-m", model)
 		if err != nil {
@@ -225,10 +237,17 @@ func (b *bench) start() error {
 			return err
 		}
 		b.machines = append(b.machines, m)
-		if _, err := said.Read(make([]byte, 1)); err != nil { // its first words: it is ready
-			return err
+		lines := bufio.NewScanner(said)
+		if !lines.Scan() { // its first words: it is ready
+			return fmt.Errorf("a worker does not start: %w", lines.Err())
 		}
-		go io.Copy(io.Discard, said)
+		go func() {
+			for lines.Scan() {
+				if b.mb > 0 {
+					fmt.Printf("%.1f s, machine %d: %s\n", time.Since(b.began).Seconds(), i, lines.Text())
+				}
+			}
+		}()
 	}
 	return nil
 }
@@ -242,8 +261,12 @@ func (b *bench) stop() {
 
 // swarm runs one and prints its figures.
 func (b *bench) swarm(what string, workers int, flags ...string) error {
-	dir := filepath.Join(b.dir, fmt.Sprintf("project%d", b.requests.Swap(0)))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	requests := b.requests.Swap(0)
+	if b.mb > 0 {
+		requests = 0 // the same folder again
+	}
+	dir := filepath.Join(b.dir, fmt.Sprintf("project%d", requests))
+	if err := b.fill(filepath.Join(dir, "big")); err != nil {
 		return err
 	}
 	if b.graph == "append" {
@@ -266,7 +289,7 @@ func (b *bench) swarm(what string, workers int, flags ...string) error {
 	if err := os.WriteFile(graph, []byte(g.String()), 0o600); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=p", "-c", "user.email=p@p", "commit", "-q", "--allow-empty", "-m", "begin"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=p", "-c", "user.email=p@p", "commit", "-q", "--allow-empty", "-m", "begin"}} {
 		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("git: %w: %s", err, out)
 		}
@@ -280,14 +303,30 @@ func (b *bench) swarm(what string, workers int, flags ...string) error {
 		return err
 	}
 	c.Dir = dir
-	began := time.Now()
+	b.began = time.Now()
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out[max(0, len(out)-2000):])
 	}
-	took, ideal := time.Since(began).Seconds(), b.ideal(workers).Seconds()
+	took, ideal := time.Since(b.began).Seconds(), b.ideal(workers).Seconds()
 	cpu := (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	fmt.Printf("%s, %s: %.2f s, ideal %.2f s, ratio %.3f; %d requests, %.1f s of CPU in the coordinator\n",
 		b.graph, what, took, ideal, took/ideal, b.requests.Load(), cpu)
+	return nil
+}
+
+// fill writes the large files of a project.
+func (b *bench) fill(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	random := rand.NewChaCha8([32]byte{})
+	text := make([]byte, 1<<20)
+	for i := range b.mb {
+		random.Read(text)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), text, 0o600); err != nil {
+			return err
+		}
+	}
 	return nil
 }
