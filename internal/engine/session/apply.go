@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/spending"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 // Coordination is what a coordinator of other sessions, such as a swarm, gets
@@ -33,8 +34,9 @@ func (c Coordination) View(look func()) { c.s.log.View(look) }
 func (c Coordination) Account() *spending.Account { return c.s.spending }
 
 // Apply writes files for a person's request text: in a separate turn, without a
-// model, so that one undo undoes everything. All files are written or none.
-func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Write) ([]tool.Change, error) {
+// model, so that one undo undoes everything. All files are written or none. checks are
+// those that these files passed elsewhere, before they were written.
+func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Write, checks ...event.TaskCheck) ([]tool.Change, error) {
 	s := c.s
 	ctx, done, err := s.ops.Exclusive(ctx, "the files cannot be written")
 	if err != nil {
@@ -47,10 +49,18 @@ func (c Coordination) Apply(ctx context.Context, by, text string, ws []tool.Writ
 	began := s.log.Last()
 	cs, err := s.changes.Apply(ctx, by, ws)
 	ctx = context.WithoutCancel(ctx)
+	var ds []event.Draft
 	end := s.closed(ctx, event.Ended{End: event.EndDone})
 	if err != nil {
 		f := turn.Describe(err)
 		end.End, end.Error = event.EndFailed, &f
+		checks = nil
 	}
-	return cs, errors.Join(err, s.log.Append(ctx, event.Draft{Cause: began, Body: end}))
+	for _, k := range checks {
+		ran := evidence.Count(k.Command, k.Output)
+		ds = append(ds, event.Draft{Cause: began, Body: event.Checked{
+			Name: by, Command: k.Command, Exit: k.Exit, Took: k.Took, Output: k.Output, Tests: ran.Ran, Untested: ran.None, Wrapped: ran.Wrapped,
+		}})
+	}
+	return cs, errors.Join(err, s.log.Append(ctx, append(ds, event.Draft{Cause: began, Body: end})...))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
 func told(ends []event.Ended) (out []string) {
@@ -79,5 +80,21 @@ func TestGitOfBackgroundCommands(t *testing.T) {
 	}
 	if want := []string{"look 1 in turn 1", "look 2 in turn 1", "look 3 in turn 2", "look 4 in turn 4"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// SPEC 13.3, 14.2: the checks that a swarm's result passed are the proof of the turn that
+// writes it to the person's files.
+func TestResultIsWrittenWithItsChecks(t *testing.T) {
+	r := newRig(t, "yolo", llmtest.New(), journaled(t, journal.Options{}))
+	zero := 0
+	passed := event.TaskCheck{Command: "go test -v ./...", Exit: &zero, Output: "--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n"}
+	must.Done(t)(r.Coordination().Apply(t.Context(), "swarm", "a swarm", []tool.Write{{Path: "a.go", Data: []byte("package a")}}, passed))
+	if got := r.View().Evidence(); got.Word() != evidence.Verified || got.Verified.Command != passed.Command {
+		t.Errorf("%q", got.Lines())
+	}
+	must.Done(t)(r.Coordination().Apply(t.Context(), "swarm", "another", []tool.Write{{Path: "b.go", Data: []byte("package a")}}))
+	if got := r.View().Evidence(); got.Word() != evidence.Unverified {
+		t.Errorf("without a check: %q", got.Lines())
 	}
 }

@@ -290,7 +290,7 @@ func (c *chaos) note(format string, args ...any) { c.did = append(c.did, fmt.Spr
 func (c *chaos) run() {
 	var over context.Context
 	over, c.over = context.WithCancel(context.Background())
-	nc, err := nats.Connect(c.servers[0].ClientURL(), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	nc, err := nats.Connect(c.servers[0].ClientURL(), nats.MaxReconnects(-1), nats.Timeout(patient), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	must.Do(c.t, err)
 	c.t.Cleanup(nc.Close)
 	natstest.Double(c.t, over, nc, "pawl.main.*", &c.trouble, c.random.Uint64())
@@ -508,11 +508,12 @@ func (c *chaos) stop() {
 	c.over()
 	c.over = nil
 	c.trouble.Wait()
-	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
+	all := slices.DeleteFunc(append(slices.Clone(c.workers), c.coordinator), func(p *person) bool { return p == nil })
+	for _, w := range all {
 		_ = w.cmd.Process.Signal(os.Interrupt)
 	}
 	late := time.After(patient)
-	for _, w := range append(slices.Clone(c.workers), c.coordinator) {
+	for _, w := range all {
 		select {
 		case <-w.end:
 		case <-late:

@@ -24,18 +24,21 @@ import (
 // result is merged with them and verified again. If that fails, nothing is written.
 func (r *run) land(ctx context.Context) error {
 	base, tip := cmp.Or(r.log.landed, r.log.Base), r.log.Tip()
-	text, checks := r.log.landingText(), []string(nil)
+	text, lines := r.log.landingText(), []string(nil)
+	var checks []event.TaskCheck // of what is written
 	switch {
 	case r.log.written:
 		r.say("the result was written to your files before")
 		return nil
 	case r.log.Ended != nil && r.log.Ended.Outcome == event.SwarmVerified:
-		for _, c := range r.log.Ended.Checks {
-			checks = append(checks, c.Command)
+		checks = r.log.Ended.Checks
+		for _, c := range checks {
+			lines = append(lines, c.Command)
 		}
 	case tip != base && (r.log.Ended == nil || r.log.Ended.Outcome == event.SwarmIncomplete) && r.wantsPart(ctx):
-		text, checks = r.log.partText(), r.log.Accepted()
-		if err := r.passes(ctx, tip, checks); err != nil {
+		text, lines = r.log.partText(), r.log.Accepted()
+		var err error
+		if checks, err = r.passes(ctx, tip, lines); err != nil {
 			return err
 		}
 	default:
@@ -61,7 +64,7 @@ func (r *run) land(ctx context.Context) error {
 		if len(conflicts) > 0 {
 			return fault.NewConfiguration("undo or stash your changes of these files, then resume the swarm", "nothing was written: you changed the same lines as the swarm in %s", strings.Join(conflicts, ", "))
 		}
-		if err := r.passes(ctx, to, checks); err != nil {
+		if checks, err = r.passes(ctx, to, lines); err != nil {
 			return err
 		}
 	}
@@ -69,7 +72,7 @@ func (r *run) land(ctx context.Context) error {
 	if err != nil || len(ws) == 0 {
 		return err
 	}
-	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, text, ws)
+	cs, err := r.o.Coordination().Apply(ctx, setup.SwarmFront, text, ws, checks...)
 	if err != nil {
 		return fmt.Errorf("write the result to your files: %w", err)
 	}
@@ -89,19 +92,20 @@ func (r *run) wantsPart(ctx context.Context) bool {
 	return said == "y" // without an answer nothing is written
 }
 
-// passes returns an error if a tree does not pass its checks.
-func (r *run) passes(ctx context.Context, commit string, checks []string) error {
+// passes runs checks on a tree, and returns an error if it does not pass them.
+func (r *run) passes(ctx context.Context, commit string, checks []string) ([]event.TaskCheck, error) {
 	dir, err := r.trees.Checkout(ctx, "landing", commit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = r.trees.Remove(context.WithoutCancel(ctx), "landing") }() // the next checkout removes it as well
-	ks, err := team.Passes(ctx, r.here.check, dir, append(r.log.Setups(), checks...))
+	setups := r.log.Setups()
+	ks, err := team.Passes(ctx, r.here.check, dir, append(setups, checks...))
 	if err != nil && ctx.Err() == nil {
 		k := ks[len(ks)-1]
-		return fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: together with your files, the result does not pass %s:\n%s", k.Command, k.Output)
+		return nil, fault.NewConfiguration("undo or stash your changes, then resume the swarm", "nothing was written: together with your files, the result does not pass %s:\n%s", k.Command, k.Output)
 	}
-	return err
+	return ks[min(len(setups), len(ks)):], err
 }
 
 // writes returns the writes that turn the files of one commit into those of another.
