@@ -7,7 +7,6 @@ require (
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // glob patterns
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886 // the screen (ADR 011), with x/ansi and cancelreader
 	github.com/charmbracelet/x/ansi v0.11.9
-	github.com/ergochat/readline v0.1.3 // the plain line; gives the input back at the interrupt key
 	github.com/goccy/go-yaml v1.19.2 // front matter, task graphs; errors have line numbers
 	github.com/google/go-cmp v0.7.0 // tests
 	github.com/google/jsonschema-go v0.4.3 // schemas of arguments, settings and answers

@@ -18,7 +18,7 @@ type cooked struct {
 	more  chan struct{} // capacity 1: something came
 	lines []string
 	err   error
-	take  func(line string) bool // see Ahead; nil: nobody takes lines
+	take  func(line string) bool // see Input.Ahead; nil: nobody takes lines
 	yield bool
 }
 
@@ -111,3 +111,5 @@ func (c *cooked) hear(take func(string) bool) (was func(string) bool) {
 	was, c.take = c.take, take
 	return was
 }
+
+func (c *cooked) Prefill(string) bool { return false }

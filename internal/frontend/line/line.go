@@ -8,8 +8,8 @@
 // a file are sanitised before they are written (SPEC 16.11).
 //
 // Where to look: line.go has the conversation, ladder.go interrupts and
-// signals, question.go the questions, view.go and calls.go the output; terminal.go and the
-// files that it names are the keyboard.
+// signals, question.go the questions, view.go and calls.go the output; terminal.go, prompt.go
+// and cooked.go the keyboard.
 package line
 
 import (
@@ -40,6 +40,12 @@ type Input interface {
 	// Yield ends a Line or an Answer that is being read: its error is ErrYield, and what
 	// was typed belongs to the next Line. It does nothing if none is read.
 	Yield()
+	// Ahead passes each entry that is complete while nobody reads one to take, until stop is
+	// called. What take accepts is not returned by the next Line. take is called from
+	// another goroutine, for one entry at a time.
+	Ahead(take func(line string) bool) (stop func())
+	// Prefill sets the beginning of the next entry; false if this terminal cannot do that.
+	Prefill(text string) bool
 }
 
 // ErrInterrupt reports that the interrupt key was pressed.
@@ -247,7 +253,28 @@ func (c *conversation) wait() ([]chat.Change, error) {
 
 // edit sets the beginning of the next entry.
 func (c *conversation) edit(text string) {
-	if in, ok := c.In.(interface{ Prefill(string) bool }); !ok || !in.Prefill(text) {
+	if !c.In.Prefill(text) {
 		c.view.line("the prompt was:\n" + indent(plain.Text(text)))
 	}
+}
+
+// ahead enters at once what is typed while something runs: a prompt is
+// delivered into the running turn, a command that may run during a turn is run, and
+// everything else waits (SPEC 10.1). A line that ends in a backslash continues
+// in the next one. If nothing runs, the next prompt gets the line.
+func (c *conversation) ahead() (stop func()) {
+	begun := ""
+	return c.In.Ahead(func(line string) bool {
+		keys := strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' })
+		if begun == "" && (!c.chat.Busy() || strings.TrimSpace(line) == "" || keys) {
+			return false
+		}
+		if head, more := strings.CutSuffix(line, `\`); more {
+			begun += head + "\n"
+			return true
+		}
+		c.chat.Enter(begun + line)
+		begun = ""
+		return true
+	})
 }

@@ -138,41 +138,6 @@ func TestWatchingCommands(t *testing.T) {
 	safe(t, seen)
 }
 
-// A line typed while a turn runs is read at once, with its erasing keys applied, unless
-// it belongs to a paste; everything else is kept as it was typed.
-func TestHeardAhead(t *testing.T) {
-	for in, want := range map[string]struct{ took, left string }{
-		"/pause\r":                     {"/pause", ""},
-		"/pause\n":                     {"/pause", ""},
-		"hello\r/pause\rand\r":         {"/pause", "hello\rand\r"},
-		"/paux\x7fse\r":                {"/pause", ""},
-		"xyz\x15/pause\r":              {"/pause", ""},
-		"/pause":                       {"", "/pause"},
-		"\x1b[200~/pause\r\x1b[201~\r": {"", "/pause\r"},
-		"/pause\r/pause\rx":            {"/pause /pause", "x"},
-		"\x1b[A/pause\r":               {"", "\x1b[A/pause\r"},
-		"/pause it\r":                  {"", "/pause it\r"},
-		"\u00e4\x7f/pause\r":           {"/pause", ""},
-	} {
-		src, w := io.Pipe()
-		k := patient(src)
-		var took []string
-		stop := k.ahead(func(l string) bool {
-			if l == "/pause" {
-				took = append(took, l)
-			}
-			return l == "/pause"
-		})
-		_, _ = io.WriteString(w, in)
-		_ = w.Close()
-		left := typed(t, k)
-		stop()
-		if got := strings.Join(took, " "); got != want.took || strings.ReplaceAll(left, string(newlineMark), "\r") != want.left {
-			t.Errorf("%q: took %q, left %q; want %+v", in, got, left, want)
-		}
-	}
-}
-
 // An answer to a question is never taken for a command, and on a dumb terminal
 // /pause is heard as well.
 func TestHeardAheadOnADumbTerminal(t *testing.T) {

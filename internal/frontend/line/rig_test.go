@@ -150,6 +150,10 @@ func (p *typist) Line(prompt string) (string, error) {
 
 func (p *typist) Answer(prompt string) (string, error) { return p.Line(prompt) }
 
+func (p *typist) Ahead(func(string) bool) (stop func()) { return func() {} }
+
+func (p *typist) Prefill(string) bool { return false }
+
 func (p *typist) Drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

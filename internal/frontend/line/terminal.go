@@ -29,23 +29,9 @@ func NewTerminal(in io.Reader, out io.Writer, path string) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEditor(in, out, t, h, past)
-	if err != nil {
-		return nil, err
-	}
-	return &Terminal{Input: e, tty: t, end: e.close}, nil
+	end := func() { _, _ = io.WriteString(out, pasteOff) } // restore does the rest
+	return &Terminal{Input: newPrompt(in, out, t, h, past), tty: t, end: end}, nil
 }
-
-// Prefill sets the beginning of the next entry; false if this terminal cannot do that.
-func (t *Terminal) Prefill(text string) bool {
-	e, ok := t.Input.(*editor)
-	if ok {
-		e.fill = e.keys.typed(text)
-	}
-	return ok
-}
-
-func (t *Terminal) Ahead(take func(string) bool) (stop func()) { return t.Input.(Ahead).Ahead(take) }
 
 // Close restores the terminal. It may be called while a line is read, and more than once.
 func (t *Terminal) Close() error {

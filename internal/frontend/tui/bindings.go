@@ -30,8 +30,7 @@ type action struct {
 }
 
 func actions() []action {
-	newLine := func(e *editor.Editor) { e.Type("\n") }
-	return []action{
+	list := []action{
 		{name: "mode", keys: []string{"shift+tab"}, help: "the next permission mode", everywhere: func(s *screen, _ context.Context) { s.nextMode() }},
 		{name: "unfold", keys: []string{"ctrl+o"}, help: "unfold the last folded output, and fold it again", everywhere: func(s *screen, _ context.Context) { s.unfold() }},
 		{name: "session", keys: []string{"ctrl+t"}, help: "the whole session, unfolded", everywhere: (*screen).showSession},
@@ -45,26 +44,11 @@ func actions() []action {
 		{name: "editor", keys: []string{"ctrl+g"}, help: "open your editor; also Ctrl+X Ctrl+E", prompt: (*screen).editExternally},
 		{name: "stash", keys: []string{"ctrl+s"}, help: "stash what you typed, to send another prompt first", prompt: (*screen).stash},
 		{name: "exit", keys: []string{"ctrl+d"}, help: "leave, at an empty prompt", prompt: (*screen).exitOrDelete, text: (*editor.Editor).Delete},
-
-		{name: "new_line", keys: []string{"alt+enter", "shift+enter", "ctrl+j"}, help: `a new line; also \ Enter`, text: newLine},
-		{name: "undo", keys: []string{"ctrl+_", "ctrl+/", "ctrl+7"}, help: "undo typing", text: (*editor.Editor).Undo},
-		{name: "redo", keys: []string{"alt+_", "alt+shift+_"}, help: "redo typing", text: (*editor.Editor).Redo},
-		{name: "left", keys: []string{"left", "ctrl+b"}, text: (*editor.Editor).Left},
-		{name: "right", keys: []string{"right", "ctrl+f"}, text: (*editor.Editor).Right},
-		{name: "word_left", keys: []string{"ctrl+left", "alt+left", "alt+b"}, text: (*editor.Editor).WordLeft},
-		{name: "word_right", keys: []string{"ctrl+right", "alt+right", "alt+f"}, text: (*editor.Editor).WordRight},
-		{name: "line_start", keys: []string{"home", "ctrl+a"}, text: (*editor.Editor).Home},
-		{name: "line_end", keys: []string{"end", "ctrl+e"}, text: (*editor.Editor).End},
-		{name: "delete_left", keys: []string{"backspace", "ctrl+h", "shift+backspace"}, text: (*editor.Editor).Backspace},
-		{name: "delete_right", keys: []string{"delete"}, text: (*editor.Editor).Delete},
-		{name: "delete_to_blank", keys: []string{"ctrl+w"}, help: "delete back to a space", text: (*editor.Editor).KillBack},
-		{name: "delete_word_left", keys: []string{"alt+backspace", "ctrl+backspace"}, text: (*editor.Editor).KillWordBack},
-		{name: "delete_word_right", keys: []string{"alt+d"}, text: (*editor.Editor).KillWord},
-		{name: "delete_to_start", keys: []string{"ctrl+u"}, help: "delete to the beginning of the line", text: (*editor.Editor).KillStart},
-		{name: "delete_to_end", keys: []string{"ctrl+k"}, help: "delete to the end", text: (*editor.Editor).KillLine},
-		{name: "paste", keys: []string{"ctrl+y"}, help: "insert the deleted text", text: (*editor.Editor).Yank},
-		{name: "paste_older", keys: []string{"alt+y"}, help: "after that: insert an earlier deletion", text: (*editor.Editor).YankPop},
 	}
+	for _, a := range editor.Actions() {
+		list = append(list, action{name: a.Name, keys: a.Keys, help: a.Help, text: a.Do})
+	}
+	return list
 }
 
 // Bindings has the action of each key.

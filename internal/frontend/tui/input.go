@@ -2,13 +2,11 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
-	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -49,7 +47,7 @@ func (s *screen) key(ctx context.Context, k keys.Press) {
 		s.unfolded.scroll(1)
 	case s.question != nil && s.question.focused:
 		s.answerKey(k)
-	case s.searchKey(k):
+	case s.editor.SearchKey(k.Name, k.Text):
 	case s.menu.handleKey(s, k):
 		if k.Name == "up" || k.Name == "down" {
 			return // the menu stays
@@ -139,18 +137,11 @@ func (s *screen) paste(text string) {
 			return
 		}
 	}
-	name := func(n int, text string) string {
-		name := fmt.Sprintf("pasted text %d: %s", n, plural.Of(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
-		if mb := float64(len(text)) / 1e6; mb >= 0.1 {
-			name += fmt.Sprintf(", %.1f MB", mb)
-		}
-		return name
-	}
 	if e == s.editor {
-		s.edit(func(e *editor.Editor) { e.Paste(text, name) })
+		s.edit(func(e *editor.Editor) { e.Paste(text) })
 		return
 	}
-	e.Paste(text, name)
+	e.Paste(text)
 }
 
 // pastePicture puts the clipboard's image into the prompt, in the background: the program
@@ -309,31 +300,6 @@ func (s *screen) nextMode() {
 			return
 		}
 	}
-}
-
-// searchKey handles a key while the history is searched, and reports whether the search uses
-// it.
-func (s *screen) searchKey(k keys.Press) bool {
-	e := s.editor
-	if _, _, on := e.Searching(); !on {
-		return false
-	}
-	switch {
-	case k.Name == "ctrl+r":
-		e.Search()
-	case k.Name == "backspace":
-		e.ExtendSearch("")
-	case k.Text != "":
-		e.ExtendSearch(k.Text)
-	case k.Name == "esc" || k.Name == "ctrl+g":
-		e.EndSearch(false)
-	case k.Name == "enter":
-		e.EndSearch(true)
-	default:
-		e.EndSearch(true)
-		return false
-	}
-	return true
 }
 
 // editExternally opens the typed text in the person's own editor.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
 // New returns an empty Editor.
@@ -21,6 +22,9 @@ func New() *Editor { return &Editor{goalColumn: -1} }
 
 // Editor is a text with a caret, its undo steps, and the history of entered texts.
 type Editor struct {
+	// Indent is how many columns of the first row are not the text's.
+	Indent int
+
 	text  string
 	caret int // in bytes
 	// The i-th is firstPlaceholder+i in text.
@@ -183,9 +187,8 @@ func (e *Editor) insert(text string) {
 	e.goalColumn = -1
 }
 
-// Paste inserts pasted text. A long text is shown as a placeholder: name returns the
-// placeholder's text for the n-th paste, counted from 1.
-func (e *Editor) Paste(text string, name func(n int, text string) string) {
+// Paste inserts pasted text. A long text is shown as a placeholder.
+func (e *Editor) Paste(text string) {
 	text = sanitize(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
 	if text == "" {
 		return
@@ -195,7 +198,11 @@ func (e *Editor) Paste(text string, name func(n int, text string) string) {
 		e.insert(text)
 		return
 	}
-	e.insert(e.addPaste(Pasted{Name: name(len(e.pasted)+1, text), Text: text}))
+	name := fmt.Sprintf("pasted text %d: %s", len(e.pasted)+1, plural.Of(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
+	if mb := float64(len(text)) / 1e6; mb >= 0.1 {
+		name += fmt.Sprintf(", %.1f MB", mb)
+	}
+	e.insert(e.addPaste(Pasted{Name: name, Text: text}))
 }
 
 // Attach inserts an image or a document. The text shows its name.

@@ -1,16 +1,11 @@
 package editor
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
-
-func name(n int, text string) string {
-	return fmt.Sprintf("pasted %d: %d lines", n, strings.Count(text, "\n"))
-}
 
 // shown is the text with the caret as ^.
 func shown(e *Editor) string {
@@ -25,8 +20,8 @@ func press(e *Editor, script string) {
 		"KillLine": e.KillLine, "KillStart": e.KillStart, "Yank": e.Yank, "YankPop": e.YankPop, "Undo": e.Undo, "Redo": e.Redo, "NL": func() { e.Type("\n") },
 		"Up": func() { e.Up(10) }, "Down": func() { e.Down(10) }, "Older": func() { e.Older() }, "Newer": func() { e.Newer() },
 		"Search": e.Search, "Found": func() { e.EndSearch(true) }, "Stop": func() { e.EndSearch(false) },
-		"Long":  func() { e.Paste(strings.Repeat("line\r\n", 20), name) },
-		"Short": func() { e.Paste("a\rb", name) },
+		"Long":  func() { e.Paste(strings.Repeat("line\r\n", 20)) },
+		"Short": func() { e.Paste("a\rb") },
 	}
 	for script != "" {
 		if rest, ok := strings.CutPrefix(script, "<"); ok {
@@ -80,10 +75,10 @@ func TestKeys(t *testing.T) {
 		"one two<Undo>":                                                "one ^",
 		"one two<Undo><Undo>":                                          "one^",
 		"one<Backspace><Backspace><Undo>":                              "on^",
-		"x<Long>y<Left><Left>z":                                        "xz^[pasted 1: 20 lines]y",
+		"x<Long>y<Left><Left>z":                                        "xz^[pasted text 1: 20 lines]y",
 		"x<Long><Backspace>":                                           "x^",
-		"x<Long><Backspace><Undo>":                                     "x[pasted 1: 20 lines]^",
-		"x<Long><WordLeft>y":                                           "xy^[pasted 1: 20 lines]",
+		"x<Long><Backspace><Undo>":                                     "x[pasted text 1: 20 lines]^",
+		"x<Long><WordLeft>y":                                           "xy^[pasted text 1: 20 lines]",
 		"<Short>":                                                      "a b^",
 		"new<Older>":                                                   "last one^",
 		"new<Older><Older><Older>":                                     "first^",
@@ -108,8 +103,8 @@ func TestPastedComesOutAsItWentIn(t *testing.T) {
 	e := New()
 	big := strings.Repeat("0123456789\n", 1<<20)
 	e.Type("see ")
-	e.Paste(big, name)
-	if got := shown(e); got != "see [pasted 1: 1048576 lines]^" {
+	e.Paste(big)
+	if got := shown(e); got != "see [pasted text 1: 1048576 lines, 11.5 MB]^" {
 		t.Errorf("it is shown as %.80q", got)
 	}
 	if got := e.Take(); got != "see "+big {

@@ -18,7 +18,7 @@ type row struct {
 func (e *Editor) rows(columns int) []row {
 	columns = max(columns, 2)
 	var out []row
-	from, width := 0, 0
+	from, width := 0, e.Indent
 	for i := 0; i < len(e.text); {
 		if e.text[i] == '\n' {
 			out = append(out, row{from, i})
@@ -27,7 +27,7 @@ func (e *Editor) rows(columns int) []row {
 			continue
 		}
 		size, w := e.cell(i)
-		if width+w > columns && i > from {
+		if width+w > columns && width > 0 {
 			if at := strings.LastIndexByte(e.text[from:i], ' '); at > 0 && e.text[i] != ' ' {
 				at += from + 1
 				out = append(out, row{from, at})
@@ -77,7 +77,7 @@ func (e *Editor) Render(columns, most int) (lines []styled.Line, caretRow, caret
 	for _, r := range rows {
 		lines = append(lines, e.renderRow(r))
 	}
-	caretColumn = min(styled.Width(e.displayText(e.text[rows[at].from:e.caret])), columns)
+	caretColumn = min(e.column(rows, at), columns)
 	if len(lines) > most {
 		first := min(max(0, at-most+1), len(lines)-most)
 		lines, at = lines[first:first+most], at-first
@@ -131,6 +131,19 @@ func (e *Editor) rowOf(rows []row) int {
 	return 0
 }
 
+// indent returns how many columns of the row at that index are not the text's.
+func (e *Editor) indent(at int) int {
+	if at > 0 {
+		return 0
+	}
+	return e.Indent
+}
+
+// column returns the caret's column in its row.
+func (e *Editor) column(rows []row, at int) int {
+	return e.indent(at) + styled.Width(e.displayText(e.text[rows[at].from:e.caret]))
+}
+
 // Up moves the caret by a row of that many columns, and reports whether there is one.
 func (e *Editor) Up(columns int) bool { return e.vertical(columns, -1) }
 
@@ -145,10 +158,10 @@ func (e *Editor) vertical(columns, by int) bool {
 	}
 	goal := e.goalColumn
 	if goal < 0 {
-		goal = styled.Width(e.displayText(e.text[rows[at].from:e.caret]))
+		goal = e.column(rows, at)
 	}
 	r := rows[at+by]
-	to, width := r.from, 0
+	to, width := r.from, e.indent(at+by)
 	for to < r.to {
 		size, w := e.cell(to)
 		if width+w > goal {
