@@ -26,7 +26,7 @@ require (
 	github.com/zalando/go-keyring v0.2.8 // the system's keyring
 	go.uber.org/goleak v1.3.0 // tests
 	golang.org/x/net v0.62.0 // HTML, web pages in every encoding of browsers
-	golang.org/x/oauth2 v0.35.0 // sign-ins, tokens of service accounts
+	golang.org/x/oauth2 v0.38.0 // sign-ins, tokens of service accounts
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0 // names of files that differ in their Unicode form

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,11 +19,6 @@ import (
 )
 
 // This file reads and changes single keys of a person's configuration (SPEC 17.5).
-
-// Schema is the JSON schema of the configuration, for editors.
-//
-//go:embed config.schema.json
-var Schema []byte
 
 // User returns the path of the user's configuration file.
 func (p Paths) User() string { return filepath.Join(p.Config, "config.json") }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/doc"
 )
 
 // Setting is one key of a configuration file, for a person who looks for it. What can be
@@ -38,7 +40,7 @@ type node struct {
 // may set.
 func Listed(user, project Config, env func(string) string) (out []Setting, err error) {
 	var top node
-	if err := json.Unmarshal(Schema, &top); err != nil {
+	if err := json.Unmarshal(doc.ConfigSchema, &top); err != nil {
 		return nil, err
 	}
 	for _, file := range []Config{user, project} {

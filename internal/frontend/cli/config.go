@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/doc"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -83,7 +84,7 @@ a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 			return nil
 		}},
 		&cobra.Command{Use: "schema", Short: "Print the JSON schema of the file", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
-			_, err := a.Out.Write(settings.Schema)
+			_, err := a.Out.Write(doc.ConfigSchema)
 			return err
 		}},
 	)
