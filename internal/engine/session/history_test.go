@@ -245,7 +245,7 @@ func (h *history) live(steps int) {
 
 // histories is how many the normal run tries; PAWL_HISTORIES sets another
 // number, which .ci/run does.
-const histories = 600
+const histories = 300
 
 // SPEC 4.8, 10.2, 11.2: no line of a person's is ever lost; each file is before
 // or after, never between; undo then redo gives the same bytes; nothing that

@@ -737,7 +737,7 @@ func (l *life) live(steps int) {
 
 // lives is how many the normal run tries in each way; PAWL_LIVES sets another number, which
 // .ci/run does.
-const lives = 40
+const lives = 15
 
 // SPEC 4.8, 6.2, 10.2, 11.1, 11.2, 19.1: with the real workspace, journal and
 // shell, what commands do is recorded as it was, and no line of a person's is

@@ -59,7 +59,7 @@ func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session
 			return
 		}
 		if log := readLog(snap.Store, snap.ID); len(log) > 0 {
-			checkSnapshots(t, snap, log, len(log)/2, len(log))
+			checkSnapshots(t, snap, log, len(log)/2)
 		}
 	})
 	r.open()

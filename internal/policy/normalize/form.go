@@ -93,7 +93,8 @@ func generated(w string) bool {
 func namesID(w string) bool {
 	w = strings.ToLower(w)
 	return slices.ContainsFunc([]string{"id", "token", "nonce", "trace", "etag", "span", "seed", "ts", "timestamp"}, func(end string) bool {
-		return w == end || strings.HasSuffix(w, "_"+end) || strings.HasSuffix(w, "-"+end)
+		before, ok := strings.CutSuffix(w, end)
+		return ok && (before == "" || strings.ContainsRune("_-", rune(before[len(before)-1])))
 	})
 }
 
