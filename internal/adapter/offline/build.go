@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -9,22 +10,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plural"
-	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 )
 
 // Limits of one build repair: each try costs a build.
 const (
-	maxBuilds    = 80
-	maxPerError  = 5
-	errorsListed = 10 // the compiler stops there, so counts beyond say nothing
-)
-
-type buildState int
-
-const (
-	buildClean  buildState = iota // nothing was wrong
-	buildFixed                    // it builds now
-	buildBroken                   // it does not
+	maxBuilds   = 80
+	maxPerError = 5
 )
 
 // builder repairs the build of one target: it handles the compiler's errors one
@@ -36,7 +27,6 @@ type builder struct {
 	builds int
 
 	done   []string
-	notes  []string
 	last   checked
 	listed []string // what go list returned
 }
@@ -75,23 +65,19 @@ var overlaid = lazyregexp.New(`[^ \n]*pawl-overlay-[0-9]+[/\\]0\.go`)
 
 // run runs a go command in the module, as it would be with a file.
 func (b *builder) run(verb, flags string, with map[string]string) (string, int, error) {
-	if b.dir != "" {
-		verb += " -C " + shellsyntax.Quote(b.dir)
-	}
-	command := strings.Join(strings.Fields("go "+verb+" "+flags+" "+b.packages()), " ")
+	command := repair.In(b.dir, strings.Join(strings.Fields("go "+verb+" "+flags+" "+b.packages()), " "))
 	if len(with) == 0 {
-		return runGo(b.h, command)
+		return b.h.Run(command)
 	}
 	out, exit, err := b.h.Overlay(command, with)
 	name := strings.TrimPrefix(strings.TrimPrefix(sortedKeys(with)[0], b.dir), "/")
 	return overlaid().ReplaceAllLiteralString(out, name), exit, err
 }
 
-// fix builds, repairs, builds again.
-func (b *builder) fix() (buildState, error) {
-	var err error
-	if b.last, err = b.check(nil); err != nil || b.last.stage == 2 {
-		return buildClean, err
+// fix builds, repairs, builds again. whole: it builds now.
+func (b *builder) fix() (whole bool, err error) {
+	if b.last, err = b.check(nil); err != nil {
+		return false, err
 	}
 	if errs := b.last.errs; len(errs) > 0 {
 		b.h.Say(fmt.Sprintf("The build is broken: %s. The first: %s: %s", plural.Of(len(errs), "error"), errs[0].Where(), errs[0].Msg))
@@ -105,28 +91,18 @@ func (b *builder) fix() (buildState, error) {
 		e := b.last.errs[i]
 		ok, err := b.try(e)
 		if err != nil {
-			return buildBroken, err
+			return false, err
 		}
 		given[e.File+e.Msg] = !ok
 	}
-	if b.last.stage < 2 {
-		return buildBroken, nil
-	}
-	return buildFixed, nil
+	return b.last.stage == 2, nil
 }
 
-// explains has what a message contains, of errors that explain the most first: an
-// unused import or variable is often only a consequence of a misspelt name.
-var explains = []string{
-	"is not in std", "provides package", "providing package", "undefined", "unknown field", "not exported",
-	"declared and not used", "imported and not used", "imported as", "",
-}
-
+// ranked puts last what is not used: that is often only a consequence of a misspelt name.
 func ranked(errs []repair.BuildError) []repair.BuildError {
-	rank := func(e repair.BuildError) int {
-		return slices.IndexFunc(explains, func(part string) bool { return strings.Contains(e.Msg, part) })
-	}
-	slices.SortStableFunc(errs, func(a, b repair.BuildError) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(errs, func(a, b repair.BuildError) int {
+		return strings.Count(a.Msg, "and not used") - strings.Count(b.Msg, "and not used")
+	})
 	return errs
 }
 
@@ -141,9 +117,6 @@ func (b *builder) try(e repair.BuildError) (bool, error) {
 		return false, err
 	}
 	for _, f := range fixes[:min(len(fixes), maxPerError)] {
-		if b.builds >= maxBuilds {
-			break
-		}
 		after, err := b.check(map[string]string{src.path: f.text})
 		if err != nil {
 			return false, err
@@ -157,9 +130,6 @@ func (b *builder) try(e repair.BuildError) (bool, error) {
 		}
 		b.last = after
 		b.done = append(b.done, f.words)
-		if f.note != "" && !slices.Contains(b.notes, f.note) {
-			b.notes = append(b.notes, f.note)
-		}
 		return true, nil
 	}
 	return false, nil
@@ -174,20 +144,15 @@ func better(before, after checked, e repair.BuildError) bool {
 	known := func(x repair.BuildError) bool {
 		return slices.ContainsFunc(before.errs, func(y repair.BuildError) bool { return x.File == y.File && x.Msg == y.Msg })
 	}
-	same := func(c checked) (n, dir int) {
+	left := func(c checked) (n int) {
 		for _, x := range c.errs {
 			if x.File == e.File && x.Msg == e.Msg {
 				n++
 			}
-			if path.Dir(x.File) == path.Dir(e.File) {
-				dir++
-			}
 		}
-		return n, dir
+		return n
 	}
-	n1, d1 := same(before)
-	n2, d2 := same(after)
-	if n2 >= n1 || after.stage == 0 && d2 >= d1 && d1 < errorsListed {
+	if left(after) >= left(before) {
 		return false
 	}
 	return !slices.ContainsFunc(after.errs, func(x repair.BuildError) bool { return x.File == e.File && x.Line == e.Line && !known(x) })
@@ -195,10 +160,9 @@ func better(before, after checked, e repair.BuildError) bool {
 
 // report describes what was done to the build and whether it works now.
 func (b *builder) report() string {
-	command := in(b.dir, "go build "+b.packages())
+	command := repair.In(b.dir, "go build "+b.packages())
 	if b.last.stage == 2 {
-		s := "The build is repaired: " + strings.Join(b.done, "; ") + ". `" + command + "` ends with exit code 0."
-		return strings.Join(append([]string{s}, b.notes...), " ")
+		return "The build is repaired: " + strings.Join(b.done, "; ") + ". `" + command + "` ends with exit code 0."
 	}
 	left := "error"
 	if len(b.last.errs) > 0 {
@@ -208,8 +172,66 @@ func (b *builder) report() string {
 		left = l
 	}
 	if len(b.done) == 0 {
-		return "The build fails (exit code " + itoa(b.last.exit) + ") and I know no safe fix: " + left + "." + b.h.takeBack() + " " + beyond("")
+		return "The build fails (exit code " + itoa(b.last.exit) + ") and I know no safe fix: " + left + ". " + beyond("")
 	}
-	b.h.settle()
 	return "The build is better but not whole: " + strings.Join(b.done, "; ") + ". It still fails with exit code " + itoa(b.last.exit) + ", " + left + ". " + beyond("The rest is beyond the built-in model, which has no weights")
+}
+
+// quickFixes are the beginnings of titles of fixes that follow from the code
+// alone. Others, such as those that invent a function, guess the intent.
+var quickFixes = []string{"Add import", "Delete import", "Remove import", "Remove variable", "Remove unused", "Remove unnecessary"}
+
+// quickFix applies what the language server offers for an error, if that
+// improves the build (SPEC 12.2).
+func (b *builder) quickFix(e repair.BuildError) (bool, error) {
+	p := path.Join(b.dir, e.File)
+	if !slices.Contains(b.h.tools, "lsp_code_action") {
+		return false, nil
+	}
+	offered, err := b.codeAction(p, e.Line, "")
+	if err != nil {
+		return false, nil // it offers nothing: the compiler's message is used instead
+	}
+	for l := range strings.SplitSeq(offered, "\n") {
+		title, kind, _ := strings.Cut(l, " (quickfix")
+		if kind == "" || strings.Contains(kind, " not now: ") || !slices.ContainsFunc(quickFixes, func(q string) bool { return strings.HasPrefix(title, q) }) {
+			continue
+		}
+		before, err := b.h.Read(p)
+		if err != nil {
+			return false, err
+		}
+		if _, err := b.codeAction(p, e.Line, title); err != nil {
+			continue
+		}
+		now, err := b.h.Read(p)
+		if err != nil {
+			return false, err
+		}
+		after, err := b.check(nil)
+		if err == nil && better(b.last, after, e) {
+			b.last, b.done = after, append(b.done, "the language server's fix at "+e.Where()+": "+title)
+			return true, nil
+		}
+		old, new := repair.Narrow(now, before)
+		if err := errors.Join(err, b.h.Edit(p, old, new)); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// codeAction lists what a server offers for a line, or has it do one of these. If the
+// server is still reading the project, the call is repeated a few times.
+func (b *builder) codeAction(file string, line int, title string) (text string, err error) {
+	args := map[string]any{"path": file, "line": line}
+	if title != "" {
+		args["title"] = title
+	}
+	for range 4 {
+		if text, err = b.h.one("lsp_code_action", args); err == nil || !strings.Contains(text, "make the same call again") {
+			break
+		}
+	}
+	return text, err
 }

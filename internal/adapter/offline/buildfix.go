@@ -21,7 +21,6 @@ import (
 type fix struct {
 	text  string
 	words string
-	note  string
 }
 
 // source is a parsed file of the module.
@@ -125,10 +124,7 @@ func (s *source) blank(e repair.BuildError) []fix {
 	}
 	var out []fix
 	add := func(text, words string) {
-		out = append(out, fix{
-			text: text, words: "unused variable `" + id.Name + "` at " + e.Where() + " " + words,
-			note: "I did not guess what the unused variable was for: please look.",
-		})
+		out = append(out, fix{text, "unused variable `" + id.Name + "` at " + e.Where() + " " + words + " (I did not guess what it was for)"})
 	}
 	for i, n := range around[1:] {
 		switch st := n.(type) {
@@ -181,11 +177,7 @@ func (b *builder) misspelt(f *source, e repair.BuildError) ([]fix, error) {
 			return nil, err
 		}
 		for _, p := range paths {
-			x := f.addImport(p)
-			if len(paths) > 1 {
-				x.note = "More than one package has that name; the one that compiles was taken."
-			}
-			out = append(out, x)
+			out = append(out, f.addImport(p))
 		}
 	}
 	look, err := repair.LookAt(known{b.h}, b.dir, f.path)
@@ -194,7 +186,7 @@ func (b *builder) misspelt(f *source, e repair.BuildError) ([]fix, error) {
 	}
 	names, of := look.Names(f.at(id.Pos()))
 	if of != "" {
-		doc, _, err := b.h.Run(in(b.dir, "go doc -short "+shellsyntax.Quote(of)))
+		doc, _, err := b.h.Run(repair.In(b.dir, "go doc -short "+shellsyntax.Quote(of)))
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +239,7 @@ func (k known) ReadAll(paths []string) (map[string]string, error) {
 // library, asked for once.
 func (b *builder) list() ([]string, error) {
 	if b.listed == nil {
-		out, _, err := b.h.Run(in(b.dir, "go list -e ./... std"))
+		out, _, err := b.h.Run(repair.In(b.dir, "go list -e ./... std"))
 		if err != nil {
 			return nil, err
 		}
@@ -257,30 +249,23 @@ func (b *builder) list() ([]string, error) {
 }
 
 // secondary are packages that share their name with one that is meant more often.
-var secondary = []string{"html/template", "text/scanner", "go/scanner", "go/version", "runtime/debug", "runtime/metrics", "math/rand/v2"}
+var secondary = []string{"html/template", "text/scanner", "go/scanner", "go/version", "runtime/debug", "runtime/metrics", "crypto/rand"}
 
 // packagesNamed lists the import paths whose package may be called name, the plain
 // choice first. The build decides.
 func (b *builder) packagesNamed(name, member string) ([]string, error) {
 	all, err := b.list()
-	if err != nil {
-		return nil, err
-	}
 	var out, more []string
 	for _, p := range all {
-		base := path.Base(p)
-		if v, err := strconv.Atoi(strings.TrimPrefix(base, "v")); err == nil && v > 1 {
-			base = path.Base(path.Dir(p))
-		}
 		switch {
-		case strings.TrimPrefix(base, "go-") != name:
-		case slices.Contains(secondary, p), strings.Contains(p, "internal/"), p == "crypto/rand" && member != "Read", p == "math/rand" && member == "Read":
+		case path.Base(p) != name || p == "math/rand" && member == "Read":
+		case slices.Contains(secondary, p), strings.Contains(p, "internal/"):
 			more = append(more, p)
 		default:
 			out = append(out, p)
 		}
 	}
-	return append(out, more...), nil
+	return append(out, more...), err
 }
 
 // importPath repairs an import of a package that does not exist.

@@ -16,7 +16,7 @@ import (
 // planFix makes a project build and its tests pass: first it repairs compiler
 // errors, then failing tests. It works on the first broken module, or on the
 // packages of parts if there are some.
-func planFix(h *hands, parts []part) {
+func planFix(h *hands, parts []string) {
 	dirs, err := modules(h)
 	if err != nil {
 		h.Stop(err)
@@ -42,10 +42,37 @@ func planFix(h *hands, parts []part) {
 	h.Say(beyond("The build is clean and `" + target{dir: dirs[len(dirs)-1]}.test() + "` passes with exit code 0, and without a failing test the built-in model sees nothing to repair"))
 }
 
+// modules returns the folders with a go.mod, the root ("") first.
+func modules(h *hands) ([]string, error) {
+	files, err := h.List("**/go.mod")
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, f := range files {
+		if path.Base(f) != "go.mod" || skipped(f) {
+			continue
+		}
+		dirs = append(dirs, path.Dir("/" + f)[1:])
+	}
+	slices.Sort(dirs)
+	return dirs, nil
+}
+
+// skipped: a path that is not the project's own code.
+func skipped(p string) bool {
+	return has(strings.Split(p, "/"), "vendor testdata node_modules .git")
+}
+
+// stopWords returns why a plan ends at a call that was refused or failed.
+func stopWords(err error) string {
+	return "I stopped, since a call did not go through. " + strings.TrimSuffix(err.Error(), ".") + "."
+}
+
 // target is a module with those of its packages that are repaired.
 type target struct {
 	dir  string
-	only string // patterns of the go command; "" is all
+	only string // pattern of the go command; "" is all
 }
 
 func (t target) packages() string { return cmp.Or(t.only, "./...") }
@@ -53,26 +80,28 @@ func (t target) packages() string { return cmp.Or(t.only, "./...") }
 // test returns the command that tests it. A hanging test counts as failing
 // after a short time limit.
 func (t target) test() string {
-	return in(t.dir, "go test -timeout=60s "+t.packages())
+	return repair.In(t.dir, "go test -timeout=60s "+t.packages())
 }
 
 // fixModule repairs a target, and reports it. whole: nothing was wrong, and nothing is
 // said.
 func fixModule(h *hands, t target) (whole bool) {
 	b := &builder{h: h, target: t}
-	state, err := b.fix()
+	builds, err := b.fix()
 	if err != nil {
-		h.Say(stopWords(err) + h.takeBack())
+		h.Say(stopWords(err))
+		if len(b.done) > 0 {
+			h.Say("What I had done stays, since the build is better with it: " + strings.Join(b.done, "; ") + ".")
+		}
 		return false
 	}
-	if state == buildBroken {
+	if !builds {
 		h.Say(b.report())
 		return false
 	}
-	h.settle()
-	command := t.test()
+	command, repaired := t.test(), len(b.done) > 0
 	out, exit, err := h.Run(command)
-	if state == buildFixed {
+	if repaired {
 		h.Say(b.report())
 	}
 	r := repair.ReadTests(out)
@@ -81,7 +110,7 @@ func fixModule(h *hands, t target) (whole bool) {
 		h.Say(stopWords(err))
 	case exit != 0:
 		fixTests(h, t, r)
-	case state == buildFixed:
+	case repaired:
 		h.Say("`" + command + "` passes too: exit code 0, " + plural.Of(len(r.Passed), "package") + ".")
 	default:
 		return true
@@ -92,7 +121,7 @@ func fixModule(h *hands, t target) (whole bool) {
 // fixTests runs generate and validate, and reports the result.
 func fixTests(h *hands, t target, r repair.TestRun) {
 	if n := len(r.Failures); n > 0 {
-		h.Say("It builds, and " + plural.Of(n, "test") + verb(n, " fails", " fail") + ": " + names(r.Failures) + ". I look for the cause.")
+		h.Say("It builds, and " + plural.Of(n, "test") + verb(n, " fails", " fail") + ". I look for the cause.")
 	}
 	rep, err := repair.Tests(h, repair.Options{Dir: t.dir, Packages: strings.Fields(t.only)})
 	if err != nil {
@@ -100,31 +129,17 @@ func fixTests(h *hands, t target, r repair.TestRun) {
 		if !errors.Is(err, repair.ErrHands) {
 			words = "The repair could not start: " + err.Error() + "."
 		}
-		h.Say(words + h.takeBack())
+		h.Say(words)
 		return
 	}
 	switch rep.Outcome {
 	case repair.Fixed, repair.Uncertain:
-		h.settle()
 		h.Say(tellRepair(rep))
 	case repair.NothingFailing:
 		h.Say("Nothing fails any more: the tests pass now.")
 	default:
-		h.Say(tellNoRepair(rep, r) + h.takeBack())
+		h.Say(tellNoRepair(rep, r))
 	}
-}
-
-func names(fs []repair.Failure) string {
-	var out []string
-	for _, f := range fs {
-		if f.Name != "" && !slices.Contains(out, f.Name) {
-			out = append(out, f.Name)
-		}
-	}
-	if len(out) > 4 {
-		out = append(out[:4], "…")
-	}
-	return strings.Join(out, ", ")
 }
 
 // tellRepair reports what was wrong, what was changed, what proves it, and how
@@ -132,23 +147,25 @@ func names(fs []repair.Failure) string {
 func tellRepair(rep repair.Report) string {
 	var b strings.Builder
 	e := rep.Edit
+	var tests []string
+	for _, t := range rep.Tests {
+		pkg, name, _ := strings.Cut(t, ": ")
+		tests = append(tests, name+" ("+path.Base(pkg)+")")
+	}
 	fmt.Fprintf(&b, "The likely cause is in `%s` (%s:%d): %s.\n\n```diff\n", e.Func, e.Path, e.Line, e.Operator)
 	for _, side := range [][2]string{{"- ", e.Old}, {"+ ", e.New}} {
 		for l := range strings.SplitSeq(strings.TrimRight(side[1], "\n"), "\n") {
 			b.WriteString(side[0] + l + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "```\n\nNow %s: `%s` ended with exit code %d. ", testWords(rep.Tests), rep.Command, rep.Exit)
+	fmt.Fprintf(&b, "```\n\nNow %s: `%s` ended with exit code %d. ", clipped(tests)+verb(len(tests), " passes", " pass")+", and so does all the rest", rep.Command, rep.Exit)
 	others := slices.DeleteFunc(slices.Clone(rep.Plausible), func(p repair.Edit) bool { return p == e })
+	tried := plural.Of(rep.Tried, "candidate")
 	if len(others) == 0 {
-		fmt.Fprintf(&b, "Of %s tried it is the only one that passes.", plural.Of(rep.Tried, "candidate"))
+		b.WriteString("Of " + tried + " tried it is the only one that passes.")
 	} else {
-		fmt.Fprintf(&b, "Of %s tried, %s pass%s as well.\n\n```", plural.Of(rep.Tried, "candidate"), plural.Of(len(others), "other"), verb(len(others), "es", ""))
-		for i, p := range others {
-			if i == 3 {
-				fmt.Fprintf(&b, "\n  and %d more", len(others)-i)
-				break
-			}
+		b.WriteString("Of " + tried + " tried, " + plural.Of(len(others), "other") + verb(len(others), " passes", " pass") + " as well:\n\n```")
+		for _, p := range others[:min(len(others), 3)] {
 			fmt.Fprintf(&b, "\n  %s:%d  %s", p.Path, p.Line, firstLine(p.New))
 		}
 		b.WriteString("\n```")
@@ -162,51 +179,25 @@ func tellRepair(rep repair.Report) string {
 }
 
 func tellDifferences(b *strings.Builder, rep repair.Report) {
-	if len(rep.Differ) == 0 {
-		if len(rep.Plausible) > 1 {
-			b.WriteString("\n\nI found no input on which they differ.")
-		}
+	switch {
+	case len(rep.Plausible) < 2:
+		return
+	case len(rep.Differ) == 0:
+		b.WriteString("\n\nI found no input on which they differ.")
 		return
 	}
 	b.WriteString("\n\nThey differ on inputs that no test has:\n\n```")
-	defer b.WriteString("\n```")
-	for i, d := range rep.Differ {
-		if i == 3 {
-			fmt.Fprintf(b, "\n  and %d more", len(rep.Differ)-i)
-			break
-		}
-		fmt.Fprintf(b, "\n  %s", clip(d.Input))
-		if d.Func != "" && !strings.Contains(d.Input, d.Func[strings.LastIndexByte(d.Func, '.')+1:]) {
-			fmt.Fprintf(b, " to %s", d.Func)
-		}
+	for _, d := range rep.Differ[:min(len(rep.Differ), 3)] {
+		fmt.Fprintf(b, "\n  %s to %s", clip(d.Input), d.Func)
 		by := map[string][]string{} // output -> the changes that produce it
 		for _, k := range sortedKeys(d.Outputs) {
 			by[d.Outputs[k]] = append(by[d.Outputs[k]], k)
 		}
-		outs := sortedKeys(by)
-		skip := sharedLead(outs)
-		for _, o := range outs {
-			shown := strings.ToValidUTF8(o[skip:], "")
-			if skip > 0 {
-				shown = "…" + shown
-			}
-			fmt.Fprintf(b, "\n    %s  with  %s", clip(shown), clip(strings.Join(by[o], "  or  ")))
+		for _, o := range sortedKeys(by) {
+			fmt.Fprintf(b, "\n    %s  with  %s", clip(o), clip(strings.Join(by[o], "  or  ")))
 		}
 	}
-}
-
-// sharedLead returns how many bytes sorted outputs lose at their start, so that the
-// difference is visible: of a long common beginning, all but the end.
-func sharedLead(outs []string) int {
-	first, last := outs[0], outs[len(outs)-1]
-	n := 0
-	for n < min(len(first), len(last)) && first[n] == last[n] {
-		n++
-	}
-	if n < 100 {
-		return 0
-	}
-	return n - 40
+	b.WriteString("\n```")
 }
 
 func tellNoRepair(rep repair.Report, r repair.TestRun) string {
@@ -220,24 +211,19 @@ func tellNoRepair(rep repair.Report, r repair.TestRun) string {
 	return s + " " + beyond("")
 }
 
-func testWords(full []string) string {
-	var tests []string
-	for _, t := range full {
-		pkg, name, _ := strings.Cut(t, ": ")
-		tests = append(tests, name+" ("+path.Base(pkg)+")")
+// clipped joins the first four of a list.
+func clipped(list []string) string {
+	if len(list) > 4 {
+		list = append(list[:4:4], "…")
 	}
-	s := strings.Join(tests[:min(len(tests), 4)], ", ")
-	if n := len(tests) - 3; n > 1 {
-		s = strings.Join(tests[:3], ", ") + " and " + itoa(n) + " more"
-	}
-	return s + verb(len(tests), " passes", " pass") + ", and so does all the rest"
+	return strings.Join(list, ", ")
 }
 
 func sentence(s string) string {
 	if s = strings.TrimSpace(s); !strings.HasSuffix(s, ".") {
 		s += "."
 	}
-	return upper(s)
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // clip shortens a line for quoting, at a rune's end.

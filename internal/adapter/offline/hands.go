@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
@@ -32,23 +32,20 @@ func (e *refused) Error() string {
 }
 
 // hands is how a plan acts: each method asks for a tool call and suspends the
-// plan until its result is there. It remembers the plan's changes, so that all
-// of them can be reverted. It implements repair.Hands.
+// plan until its result is there. It implements repair.Hands.
 type hands struct {
 	text strings.Builder
 	// declined: the plan stated that it does nothing.
 	declined bool
 
-	ask   func(ask) []llm.Result
+	ask   func(ask) llm.Result
 	tools []string // what may be called; empty: not known
 
-	seen   map[string]string // content of files as this plan last saw or wrote them
-	origin map[string]string
-	order  []string // keys of origin, in the order of their first change
+	seen map[string]string // content of files as this plan last saw or wrote them
 }
 
-func newHands(specs []llm.ToolSpec, stop func(ask) []llm.Result) *hands {
-	h := &hands{ask: stop, seen: map[string]string{}, origin: map[string]string{}}
+func newHands(specs []llm.ToolSpec, stop func(ask) llm.Result) *hands {
+	h := &hands{ask: stop, seen: map[string]string{}}
 	for _, s := range specs {
 		h.tools = append(h.tools, s.Name)
 	}
@@ -78,15 +75,11 @@ func (h *hands) Stop(err error) {
 	h.declined = !errors.As(err, &r) || !strings.HasPrefix(r.text, notAllowed)
 }
 
-// step asks for calls, all in one reply.
-func (h *hands) step(calls ...llm.Call) []llm.Result {
+// step asks for a call, and returns its result.
+func (h *hands) step(name string, args any) llm.Result {
 	text := strings.TrimSpace(h.text.String())
 	h.text.Reset()
-	out := h.ask(ask{text: text, calls: calls})
-	for len(out) < len(calls) {
-		out = append(out, llm.Result{Text: "no result was recorded", Error: true})
-	}
-	return out
+	return h.ask(ask{text: text, call: call(name, args)})
 }
 
 // result asks for a call and returns its result. again: the call is repeated if a crash
@@ -95,9 +88,9 @@ func (h *hands) result(again bool, name string, args any) (llm.Result, error) {
 	if len(h.tools) > 0 && !slices.Contains(h.tools, name) {
 		return llm.Result{}, &refused{tool: name, text: "this session has no such tool"}
 	}
-	r := h.step(call(name, args))[0]
+	r := h.step(name, args)
 	if again && unknown(r) {
-		r = h.step(call(name, args))[0]
+		r = h.step(name, args)
 	}
 	if r.Error {
 		return r, &refused{tool: name, text: r.Text}
@@ -113,7 +106,7 @@ func (h *hands) one(name string, args any) (string, error) {
 // Run runs a command line. A failing command is not an error: exit is its exit
 // code (124 if it was stopped at its time limit, 137 if it was killed).
 func (h *hands) Run(command string) (string, int, error) {
-	return h.command("bash", map[string]any{"command": withCd(command), "timeout": 300})
+	return h.command("bash", map[string]any{"command": command, "timeout": 300})
 }
 
 // Overlay runs a go command on the workspace as if it had these files. It is
@@ -127,7 +120,7 @@ func (h *hands) Overlay(command string, files map[string]string) (string, int, e
 	for _, p := range sortedKeys(files) {
 		list = append(list, file{p, files[p]})
 	}
-	return h.command("go_overlay", map[string]any{"command": withCd(command), "timeout": 300, "with": list})
+	return h.command("go_overlay", map[string]any{"command": command, "timeout": 300, "with": list})
 }
 
 // command makes a call that runs a command line.
@@ -142,35 +135,25 @@ func (h *hands) command(name string, args any) (string, int, error) {
 	return r.Text, -1, err
 }
 
-// withCd rewrites `go test -C DIR …` as `cd DIR && go test …`, the form that
-// permission rules know.
-func withCd(command string) string {
-	f := strings.SplitN(command, " ", 5)
-	if len(f) < 5 || f[0] != "go" || f[2] != "-C" || strings.ContainsAny(f[3], "'\"\\") {
-		return command
-	}
-	return "cd " + f[3] + " && go " + f[1] + " " + f[4]
-}
+// ending matches the line that tells how a command ended. An engine may add notes after it.
+var ending = lazyregexp.New(`(?m)^(?:exit code (\d+)|(stopped) after |killed by )`)
 
-// splitExit separates the exit line from a bash result. It is the last line,
-// but an engine may add a few notes after it.
+// splitExit separates the output from how the command ended.
 func splitExit(text string) (out string, exit int, ok bool) {
-	for rest, notes := strings.TrimRight(text, "\n"), 0; notes < 6 && rest != ""; notes++ {
-		at := strings.LastIndexByte(rest, '\n')
-		l := strings.TrimSpace(rest[at+1:])
-		rest = rest[:max(at, 0)]
-		code, ended := strings.CutPrefix(l, "exit code ")
-		n, err := strconv.Atoi(code)
-		switch {
-		case ended && err == nil:
-			return rest, n, true
-		case strings.HasPrefix(l, "stopped after "):
-			return rest, 124, true
-		case strings.HasPrefix(l, "killed by "):
-			return rest, 137, true
-		}
+	all := ending().FindAllStringSubmatchIndex(text, -1)
+	if len(all) == 0 {
+		return "", 0, false
 	}
-	return "", 0, false
+	m := all[len(all)-1]
+	switch {
+	case m[2] >= 0:
+		exit, _ = strconv.Atoi(text[m[2]:m[3]])
+	case m[4] >= 0:
+		exit = 124
+	default:
+		exit = 137
+	}
+	return strings.TrimSuffix(text[:m[0]], "\n"), exit, true
 }
 
 // List returns the files that match a glob pattern, in alphabetical order.
@@ -181,17 +164,12 @@ func (h *hands) List(pattern string) ([]string, error) {
 	}
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
-		if l = strings.TrimSpace(l); isPath(l) {
+		if l = strings.TrimSpace(l); l != "" && l[0] != '[' && !strings.HasPrefix(l, "no files match") { // not a sentence about the list
 			out = append(out, strings.TrimPrefix(l, "./"))
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
-}
-
-// isPath reports whether a line of a list is a path, not a sentence about the list.
-func isPath(l string) bool {
-	return l != "" && l[0] != '[' && !strings.HasPrefix(strings.ToLower(l), "no files match")
 }
 
 // Edit replaces the only occurrence of old in a file. Unlike the tool it is strict: it
@@ -220,60 +198,8 @@ func (h *hands) Edit(path, old, new string) error {
 			return err
 		}
 	}
-	h.changed(path, want)
+	h.seen[path] = want
 	return nil
-}
-
-// Write creates a file or replaces all of it.
-func (h *hands) Write(path, content string) error {
-	if _, err := h.one("write", map[string]any{"path": path, "content": content}); err != nil {
-		return err
-	}
-	h.changed(path, content)
-	return nil
-}
-
-// changed notes a path's new content, and what it was before its first change.
-func (h *hands) changed(path, content string) {
-	before, known := h.seen[path]
-	if _, noted := h.origin[path]; !noted && known {
-		h.order = append(h.order, path)
-		h.origin[path] = before
-	}
-	h.seen[path] = content
-}
-
-// settle accepts what was changed so far: takeBack will not touch it.
-func (h *hands) settle() {
-	h.origin, h.order = map[string]string{}, nil
-}
-
-// takeBack undoes every change since the last settle, newest file first, and returns a
-// sentence about it.
-func (h *hands) takeBack() string {
-	if len(h.order) == 0 {
-		return ""
-	}
-	var left []string
-	for _, path := range slices.Backward(h.order) {
-		if err := h.restore(path, h.origin[path]); err != nil {
-			left = append(left, path)
-		}
-	}
-	h.settle()
-	if len(left) > 0 {
-		return " I could not undo " + strings.Join(left, ", ") + ": a trial change of mine is still there."
-	}
-	return " What I had changed is undone."
-}
-
-func (h *hands) restore(path, want string) error {
-	have := h.seen[path]
-	if have == want {
-		return nil
-	}
-	old, new := repair.Narrow(have, want)
-	return h.Edit(path, old, new)
 }
 
 // unknown reports whether a call's result was lost in a crash.

@@ -17,14 +17,13 @@ const (
 	intentNone intentKind = iota
 	intentRun
 	intentFix
-	intentGraph // a task graph is asked for, for work that it can do
+	intentGraph // a task graph is asked for, for a repair
 )
 
 // intent is an understood prompt.
 type intent struct {
 	kind    intentKind
-	command string // run: "" is the project's tests, or its build
-	build   bool   // run: the build, not the tests
+	command string // run: "" is the project's tests
 }
 
 // understand reads a prompt.
@@ -44,7 +43,7 @@ func understand(prompt string) intent {
 	if len(words) == 0 || asFix(low, words) {
 		return intent{kind: intentFix}
 	}
-	return asRun(text, low, words)
+	return asRun(text)
 }
 
 // goOn reports whether a prompt only asks to continue.
@@ -97,39 +96,26 @@ var (
 	quoted  = lazyregexp.New("`([^`]+)`")
 	// further matches what is asked besides a command, and the end of a sentence.
 	further = lazyregexp.New(`(?is) and (?:tell me|explain|report|show|say|summarize).*| for me.*| again.*|,? please.*|, then.*| to (?:see|check).*|[?! ]+$|\n.*|([^.])\.$`)
-	// project matches words for the project's own tests or build.
+	// project matches words for the project's own tests.
 	project = lazyregexp.New(`(?i)^(?:(?:the|all|my|our|unit|a|tests)\b|(?:test|build|checks)$)`)
 	goLine  = lazyregexp.New(`(?i)^go (?:test|build|vet|version|run|list|doc|mod|env|fmt|generate)\b.*$`)
 )
 
-// asRun: run `CMD`, run the tests, go test ./..., does it build?
-func asRun(text, low string, words []string) intent {
+// asRun: run `CMD`, run the tests, go test ./...
+func asRun(text string) intent {
 	if m := quoted().FindStringSubmatch(text); m != nil && (m[0] == text || request().MatchString(text)) {
 		return intent{kind: intentRun, command: m[1]}
 	}
 	if m := request().FindStringSubmatch(text); m != nil {
 		rest := strings.TrimSpace(further().ReplaceAllString(strings.TrimSpace(m[1]), "$1"))
-		w := fields(strings.ToLower(rest))
 		switch {
-		case !project().MatchString(rest):
-			return intent{kind: map[bool]intentKind{true: intentRun}[rest != ""], command: rest}
-		case has(w, "test tests checks suite"):
+		case rest != "" && !project().MatchString(rest):
+			return intent{kind: intentRun, command: rest}
+		case has(fields(strings.ToLower(rest)), "test tests checks suite"):
 			return intent{kind: intentRun}
-		case has(w, "build compiler"):
-			return intent{kind: intentRun, build: true}
 		}
-		return intent{}
-	}
-	if goLine().MatchString(text) {
+	} else if goLine().MatchString(text) {
 		return intent{kind: intentRun, command: text}
-	}
-	question := strings.HasSuffix(low, "?") || has(words[:1], "do does why which is are check test build compile verify what how")
-	switch {
-	case !question || has(words, newWork+" should") || len(words) > 14:
-	case has(words, "tests test") && (has(words, "pass passing fail failing fails green red run check it everything status") || len(words) == 1):
-		return intent{kind: intentRun}
-	case has(words, "build compile builds compiles") && len(words) < 8:
-		return intent{kind: intentRun, build: true}
 	}
 	return intent{}
 }

@@ -3,6 +3,7 @@ package offline
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -19,14 +20,14 @@ func itoa(n int) string { return strconv.Itoa(n) }
 type job struct {
 	prompt  string
 	tools   []llm.ToolSpec
-	restart bool // the history did not fit: begin again
+	restart bool // the results are those of no plan: begin again
 }
 
-// ask is where a plan stopped: the text of its reply and the calls it waits
-// for. No calls means that it is done.
+// ask is where a plan stopped: the text of its reply and the call it waits for. No call
+// means that it is done.
 type ask struct {
 	text     string
-	calls    []llm.Call
+	call     *llm.Call
 	declined bool // what was asked for is beyond the model, and nothing was done
 }
 
@@ -36,83 +37,48 @@ type run struct {
 	pull    func() (ask, bool)
 	stop    func()
 	pending ask
-	results []llm.Result // of the calls that pending waited for
-	chain   string       // a hash of all that the plan has been fed
+	result  llm.Result // of the call that pending waited for
 }
 
 // start runs a plan to its first stop.
-func start(j job, seed string) *run {
-	r := &run{chain: seed}
+func start(j job) *run {
+	r := &run{}
 	r.pull, r.stop = iter.Pull(func(yield func(ask) bool) {
-		h := newHands(j.tools, func(a ask) []llm.Result {
+		h := newHands(j.tools, func(a ask) llm.Result {
 			if !yield(a) {
 				panic(errStopped) // unwinds the plan: nobody waits for it any more
 			}
-			return r.results
+			return r.result
 		})
 		contained(h, func() { perform(h, j) })
 		yield(ask{text: strings.TrimSpace(h.text.String()), declined: h.declined})
 	})
-	r.advance()
+	r.pending, _ = r.pull()
 	return r
 }
 
-func (r *run) advance() { r.pending, _ = r.pull() }
-
-// calls returns what the plan waits for, with ids that follow from all it knows:
-// a result for one of them belongs to this very state and to no other.
-func (r *run) calls() []llm.Call {
-	out := make([]llm.Call, len(r.pending.calls))
-	for i, c := range r.pending.calls {
-		c.ID = idPrefix + hash(r.chain, itoa(i))
-		out[i] = c
-	}
-	return out
-}
-
-// fits reports whether recorded calls are the ones that the plan waits for. Ids
-// are not compared: an engine may have renamed them.
-func (r *run) fits(recorded []llm.Call) bool {
-	if len(recorded) != len(r.pending.calls) || len(recorded) == 0 {
-		return false
-	}
-	for i, c := range r.pending.calls {
-		if c.Name != recorded[i].Name || !sameArgs(c.Args, recorded[i].Args) {
-			return false
-		}
-	}
-	return true
-}
-
-// feed passes the plan its results and runs it to the next stop.
-func (r *run) feed(results []llm.Result) {
-	parts := []string{r.chain}
-	for _, x := range results {
-		parts = append(parts, x.Text, strconv.FormatBool(x.Error))
-	}
-	r.chain = hash(parts...)
-	r.results = results
-	r.advance()
-	r.results = nil
+// feed passes the plan its result and runs it to the next stop.
+func (r *run) feed(result llm.Result) {
+	r.result = result
+	r.pending, _ = r.pull()
 }
 
 // call makes a tool call. Args is a struct or map that encodes as an object.
-func call(name string, args any) llm.Call {
+func call(name string, args any) *llm.Call {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // people read the arguments
 	if err := e.Encode(args); err != nil {
 		panic(fmt.Sprintf("arguments of %s: %v", name, err)) // strings, numbers and lists of them always encode
 	}
-	return llm.Call{Name: name, Args: bytes.TrimSpace(b.Bytes())}
+	return &llm.Call{ID: idPrefix + rand.Text(), Name: name, Args: bytes.TrimSpace(b.Bytes())}
 }
 
-// contained runs a plan. A panic in it must neither end the session nor leave a trial
-// change in the files.
+// contained runs a plan. A panic in it must not end the session.
 func contained(h *hands, plan func()) {
 	defer func() {
 		if v := recover(); v != nil && v != errStopped {
-			h.Say(fmt.Sprintf("The built-in model stopped at a mistake of its own (%v).", v) + h.takeBack())
+			h.Say(fmt.Sprintf("The built-in model stopped at a mistake of its own (%v).", v))
 		}
 	}()
 	plan()
@@ -121,22 +87,19 @@ func contained(h *hands, plan func()) {
 // perform carries out a job.
 func perform(h *hands, j job) {
 	if j.restart {
-		h.Say("The conversation no longer shows how I got here, so I start over from the workspace as it is now.")
+		h.Say("I no longer know how I got here, so I start over from the workspace as it is now.")
 	}
 	in := understand(j.prompt)
-	task, worker := swarm.ReadPrompt(j.prompt)
 	switch in.kind {
 	case intentRun:
 		planRun(h, in)
-	case intentGraph:
-		planGraph(h, j.prompt)
 	case intentFix:
+		task, _ := swarm.ReadPrompt(j.prompt)
 		planFix(h, partsOf(j.prompt, task))
+	case intentGraph:
+		planGraph(h)
 	default:
 		h.Decline(beyond(""))
-	}
-	if worker && !h.declined {
-		acceptance(h, task.Accept)
 	}
 }
 

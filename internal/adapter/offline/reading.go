@@ -2,7 +2,6 @@ package offline
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +12,6 @@ import (
 // This file reads whole files through the read tool, which shows numbered
 // lines and may leave some out: what is missing is asked for again in smaller
 // pieces, and a file that stays incomplete is an error, never a guess.
-
-// maxLines is the longest file that is read.
-const maxLines = 1_000_000
 
 // page is what was shown of one file so far: its first lines.
 type page struct {
@@ -77,8 +73,6 @@ func (h *hands) complete(path string, pages map[string]*page) error {
 			return err
 		case pg.total < 0:
 			return fmt.Errorf("%s cannot be read: %s", path, firstLine(text))
-		case pg.total > maxLines:
-			return fmt.Errorf("%s has %d lines, more than the built-in model reads", path, pg.total)
 		case len(pg.lines) == had:
 			if size /= 4; size == 0 {
 				return fmt.Errorf("%s: line %d cannot be shown whole", path, had+1)
@@ -91,46 +85,33 @@ func (h *hands) complete(path string, pages map[string]*page) error {
 // head matches the line before a file's lines.
 var head = lazyregexp.New(`^== (.*) \((?:(empty)|lines? (?:\d+)(?:-\d+)? of (\d+)\b.*)\) ==\r?$`)
 
-// parsePages reads `== PATH (lines A-B of N) ==` headers and `N\ttext` lines.
-// Anything else is a note of the tool or the engine. Lines next to the note
-// that something was left out may be incomplete, and are not used; nor are lines after
-// one that is missing.
+// parsePages reads `== PATH (lines A-B of N) ==` headers and `N\ttext` lines up to the
+// note that something was left out: the line before it may be incomplete. Anything else
+// is a note of the tool or the engine. Lines after one that is missing are not used.
 func parsePages(text string, pages map[string]*page) {
+	text, _, torn := strings.Cut(text, "\n[… ")
+	lines := strings.Split(text, "\n")
+	if torn {
+		lines = lines[:len(lines)-1]
+	}
 	var pg *page
-	took, torn := false, false // the line before was taken; it was the note
-	for l := range strings.SplitSeq(text, "\n") {
-		if m := head().FindStringSubmatch(l); m != nil && !torn {
-			pg, took = nil, false
-			for _, p := range slices.Sorted(maps.Keys(pages)) {
-				if samePath(p, m[1]) {
-					pg = pages[p]
-					pg.total, _ = strconv.Atoi(m[3]) // 0 of an empty file
-				}
+	for _, l := range lines {
+		if m := head().FindStringSubmatch(l); m != nil {
+			if pg = pages[m[1]]; pg != nil {
+				pg.total, _ = strconv.Atoi(m[3]) // 0 of an empty file
 			}
 			continue
 		}
-		note := strings.HasPrefix(l, "[… ") && strings.HasSuffix(l, "]")
 		num, content, _ := strings.Cut(l, "\t")
 		n, err := strconv.Atoi(num)
 		switch {
 		case pg == nil:
-		case note && took:
-			pg.lines = pg.lines[:len(pg.lines)-1]
-		case err != nil && strings.HasPrefix(l, "[") && strings.HasSuffix(l, "no newline at the end]"):
-			pg.open = true
-		case err == nil && !torn && n == len(pg.lines)+1 && n <= pg.total && !isCut(content):
+		case err != nil:
+			pg.open = pg.open || strings.HasSuffix(l, "no newline at the end]")
+		case n == len(pg.lines)+1 && n <= pg.total && !isCut(content):
 			pg.lines = append(pg.lines, content)
 		}
-		took = pg != nil && err == nil && n == len(pg.lines)
-		torn = note
 	}
-}
-
-// samePath compares the path asked for with the one in a header, which may be
-// relative where the other is not.
-func samePath(asked, shown string) bool {
-	asked, shown = strings.TrimPrefix(asked, "./"), strings.TrimPrefix(shown, "./")
-	return asked == shown || strings.HasSuffix(asked, "/"+shown) || strings.HasSuffix(shown, "/"+asked)
 }
 
 // isCut recognises the mark that a line was shortened, or that a secret in it

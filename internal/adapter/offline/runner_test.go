@@ -221,7 +221,7 @@ func (r *runner) bash(command string) string {
 }
 
 // goHead is what stands before the further flags of a go command.
-var goHead = regexp.MustCompile(`^(cd \S+ && )?go (test|vet|build)( -C ('[^']*'|\S+))?`)
+var goHead = regexp.MustCompile(`^(cd ('[^']*'|\S+) && )?go (test|vet|build)`)
 
 // overlay runs a go command with files laid over the workspace.
 func (r *runner) overlay(command string, with []struct{ Path, Content string }) string {

@@ -28,9 +28,9 @@ type overlayFile struct {
 	Content string `json:"content" doc:"the content that the command sees there"`
 }
 
-// goCommand matches the part of a command line after which -overlay is inserted; -C must
-// stay the first flag. A folder is written as shellsyntax.Quote writes it.
-var goCommand = lazyregexp.New(`^(?:cd [\w./:=@%+,\x{80}-\x{10FFFF}-]+ && )?go (?:test|vet|build)(?: -C (?:[\w./:=@%+,\x{80}-\x{10FFFF}-]+|'[^']*'))?(?: |$)`)
+// goCommand matches the part of a command line after which -overlay is inserted. A folder
+// is written as shellsyntax.Quote writes it.
+var goCommand = lazyregexp.New(`^(?:cd (?:[\w./:=@%+,\x{80}-\x{10FFFF}-]+|'[^']*') && )?go (?:test|vet|build)(?: |$)`)
 
 // GoOverlay returns the tool that runs a go command on the workspace with some files
 // replaced. The replacements are in a temporary folder while the command runs. It is the

@@ -5,6 +5,7 @@
 package demo
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -60,12 +61,12 @@ func Write(dir string, bug int) error {
 	if bug != Sound && (bug < 0 || bug >= len(bugs)) {
 		return fmt.Errorf("there is no bug %d: choose 0 to %d", bug, len(bugs)-1)
 	}
-	planted, at := false, time.Now()
+	at := time.Now()
 	err := fs.WalkDir(project, "rooms", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := project.ReadFile(p)
+		text, err := project.ReadFile(p)
 		if err != nil {
 			return err
 		}
@@ -73,13 +74,8 @@ func Write(dir string, bug int) error {
 		if name := strings.TrimSuffix(rel, ".txt"); path.Ext(name) != "" {
 			rel = name // README.txt keeps its ending
 		}
-		text := string(data)
 		if bug != Sound && bugs[bug].File == rel {
-			if strings.Count(text, bugs[bug].Old) != 1 {
-				return fmt.Errorf("bug %d does not fit %s", bug, rel)
-			}
-			text = strings.Replace(text, bugs[bug].Old, bugs[bug].New, 1)
-			planted = true
+			text = bytes.Replace(text, []byte(bugs[bug].Old), []byte(bugs[bug].New), 1)
 		}
 		name := filepath.Join(dir, filepath.FromSlash(rel))
 		if err := create(name, text); err != nil {
@@ -90,15 +86,12 @@ func Write(dir string, bug int) error {
 	if err != nil {
 		return fmt.Errorf("write the demo project: %w", err)
 	}
-	if bug != Sound && !planted {
-		return errors.New("write the demo project: the bug's file is not part of it")
-	}
 	return nil
 }
 
 // create makes a new file with its folders; one that exists is left alone and
 // is an error.
-func create(name, text string) (err error) {
+func create(name string, text []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
@@ -107,6 +100,6 @@ func create(name, text string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.WriteString(text)
+	_, err = f.Write(text)
 	return err
 }

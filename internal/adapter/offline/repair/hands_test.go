@@ -21,7 +21,9 @@ import (
 type disk struct {
 	dir   string
 	after int
-	runs  int
+	// panics: the failing call panics.
+	panics bool
+	runs   int
 }
 
 var errDisk = errors.New("the disk is gone")
@@ -66,6 +68,9 @@ func (d *disk) fails() bool {
 		return false
 	}
 	d.after--
+	if d.after == 0 && d.panics {
+		panic(errDisk)
+	}
 	return d.after == 0
 }
 

@@ -102,40 +102,43 @@ arithmetic operator: << >> .5
 arithmetic operator: >> << .5
 assignment operator: ++ -- .4
 assignment operator: -- ++ .4
-assignment operator: += -= .5 = .4 *= .3
-assignment operator: -= += .5 = .4
-assignment operator: *= /= .5 = .4 += .3
-assignment operator: /= *= .5 %= .4
-assignment operator: %= /= .5
-assignment operator: |= &= .5 ^= .4 &^= .3
-assignment operator: &= |= .5 ^= .4 &^= .3
-assignment operator: ^= &= .5 |= .4
-assignment operator: &^= &= .5 |= .4
-assignment operator: <<= >>= .5
-assignment operator: >>= <<= .5
 assignment operator: = += .45
 `
 
-// swaps makes a row for each line of the table.
+// swaps makes a row for each line of the table, and for the assignment that goes with an
+// operator.
 func swaps() []operator {
 	var out []operator
 	for line := range strings.Lines(strings.TrimSpace(swapTable)) {
 		name, rest, _ := strings.Cut(line, ": ")
 		f := strings.Fields(rest)
-		out = append(out, operator{name, func(s *mutator, n ast.Node) {
-			pos, tok := s.operatorOf(n)
-			if tok.String() != f[0] {
-				return
+		out = append(out, operator{name, swapped(f)})
+		if name == "arithmetic operator" {
+			f = strings.Fields(rest)
+			f[0] += "="
+			for i := 1; i < len(f); i += 2 {
+				f[i] += "="
 			}
-			for i := 1; i+1 < len(f); i += 2 {
-				prior, err := strconv.ParseFloat(f[i+1], 64)
-				if err == nil && s.sensible(n, f[i]) {
-					s.put(prior, pos, pos+token.Pos(len(f[0])), f[i])
-				}
-			}
-		}})
+			out = append(out, operator{"assignment operator", swapped(append(f, "=", ".4"))})
+		}
 	}
 	return out
+}
+
+// swapped writes others in place of the operator that stands first.
+func swapped(f []string) func(*mutator, ast.Node) {
+	return func(s *mutator, n ast.Node) {
+		pos, tok := s.operatorOf(n)
+		if tok.String() != f[0] {
+			return
+		}
+		for i := 1; i+1 < len(f); i += 2 {
+			prior, err := strconv.ParseFloat(f[i+1], 64)
+			if err == nil && s.sensible(n, f[i]) {
+				s.put(prior, pos, pos+token.Pos(len(f[0])), f[i])
+			}
+		}
+	}
 }
 
 // formTable has what may be written in place of an expression that has no operator of

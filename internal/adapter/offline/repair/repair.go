@@ -27,8 +27,6 @@ type Hands interface {
 	ReadAll(paths []string) (map[string]string, error)
 	// Edit replaces old, which must occur exactly once, by new.
 	Edit(path, old, new string) error
-	// Write makes or replaces a file.
-	Write(path, content string) error
 	// Run runs a shell command in the workspace and returns its output, both
 	// streams together, and its exit code. err: it could not be run at all.
 	Run(command string) (out string, exit int, err error)
@@ -48,9 +46,7 @@ type Options struct {
 	Dir string // the module's folder relative to the workspace, "" is its root
 	// Packages are the go command's patterns, default ./...
 	Packages []string
-	Budget   int // candidates tried at most, default 600
 	Runs     int // commands run at most, default 60
-	Timeout  int // seconds for one command's tests, default 10
 }
 
 // Outcome is how a repair ended.

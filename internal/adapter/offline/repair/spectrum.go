@@ -2,9 +2,7 @@ package repair
 
 import (
 	"math"
-	"path"
 	"slices"
-	"strings"
 )
 
 // spectrum is which statements the failing tests of a package run, and which
@@ -26,7 +24,7 @@ type suspect struct {
 
 // spectrum runs a package's tests one by one and asks which statements each
 // runs.
-func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
+func (w *work) spectrum(p *pkg) (*spectrum, error) {
 	reach, err := w.m.closure(p.dir)
 	if err != nil {
 		return nil, err
@@ -37,18 +35,18 @@ func (w *work) spectrum(p *pkg, stack []place) (*spectrum, error) {
 	for _, q := range reach {
 		all = w.m.hits(q, all, files)
 	}
-	out, err := w.probe(p, files, probeConfig{Mode: "hits", Tests: s.tests, Seconds: w.opt.Timeout})
+	out, err := w.probe(p, files, probeConfig{Mode: "hits", Tests: s.tests, Seconds: timeout})
 	if err != nil {
 		return nil, err
 	}
-	s.failing, s.seconds = out.Failing, min(w.opt.Timeout, 2+len(s.tests)*out.Slow/250)
-	w.score(s, all, out, stack)
+	s.failing, s.seconds = out.Failing, min(timeout, 2+len(s.tests)*out.Slow/250)
+	s.score(all, out)
 	return s, nil
 }
 
 // score assigns each statement that a failing test runs its Ochiai suspicion,
 // relative to the highest.
-func (w *work) score(s *spectrum, all []statement, out *probed, stack []place) {
+func (s *spectrum) score(all []statement, out *probed) {
 	val := make([]float64, len(all))
 	top := 0.0
 	for k := range all {
@@ -57,9 +55,6 @@ func (w *work) score(s *spectrum, all []statement, out *probed, stack []place) {
 			continue
 		}
 		val[k] = failed / math.Sqrt(float64(out.Fails)*(failed+passed))
-		if w.panicked(all[k], stack) {
-			val[k] *= 1.3
-		}
 		top = max(top, val[k])
 	}
 	for k, st := range all {
@@ -71,16 +66,6 @@ func (w *work) score(s *spectrum, all []statement, out *probed, stack []place) {
 		}
 	}
 	slices.SortFunc(s.fns, func(a, b *function) int { return int(a.decl.Pos() - b.decl.Pos()) })
-}
-
-// panicked reports whether a line of a panic's stack begins in a statement
-// that holds no smaller one there.
-func (w *work) panicked(st statement, stack []place) bool {
-	from, to := w.m.fset.Position(st.from).Line, w.m.fset.Position(st.to).Line
-	return slices.ContainsFunc(stack, func(p place) bool {
-		return p.line >= from && p.line <= to && to-from < 4 && path.Base(p.file) == path.Base(st.fn.file.path) &&
-			strings.HasSuffix(p.file, st.fn.file.path[len(w.m.dir):])
-	})
 }
 
 // suspicion returns that of the smallest statement around a candidate; 0 when no

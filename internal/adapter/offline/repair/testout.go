@@ -26,15 +26,12 @@ type TestRun struct {
 	Failed   []string // packages
 	Unbuilt  []string // packages that did not compile
 	Failures []Failure
-	Tests    bool    // the output is that of go test
-	stack    []place // lines of panics, innermost first
 }
 
 var (
 	failedTest = lazyregexp.New(`^\s*--- FAIL: (\S+)`)
 	testsOf    = lazyregexp.New(`^(FAIL|ok)\s+(\S+)(?:\s+(.*))?$`)
 	located    = lazyregexp.New(`^(\S*\.go):(\d+):(?:(\d+):)?\s*(.*)$`)
-	stackLine  = lazyregexp.New(`^\t(\S.*\.go):(\d+)(?: .*)?$`)
 	testDecl   = lazyregexp.New(`(?m)^func (Test(?:[^a-z(]\w*)?)\(\w+ \*testing\.T\)`)
 )
 
@@ -45,10 +42,7 @@ func ReadTests(out string) TestRun {
 	var last *Failure // whose first message may follow
 	panicking := ""
 	for l := range strings.SplitSeq(out, "\n") {
-		if m := stackLine().FindStringSubmatch(l); m != nil {
-			n, _ := strconv.Atoi(m[2])
-			r.stack = append(r.stack, place{m[1], n})
-		} else if m := failedTest().FindStringSubmatch(l); m != nil {
+		if m := failedTest().FindStringSubmatch(l); m != nil {
 			// A parent's Failure is its first failing child's.
 			if n := len(open); n > 0 && strings.HasPrefix(m[1], open[n-1].Name+"/") && open[n-1].Said == "" {
 				open = open[:n-1]
@@ -60,7 +54,7 @@ func ReadTests(out string) TestRun {
 		} else if what, ok := strings.CutPrefix(l, "panic: "); ok && panicking == "" {
 			panicking = strings.TrimSuffix(what, " [recovered]")
 		} else if m := testsOf().FindStringSubmatch(l); m != nil {
-			r.Tests, last = true, nil
+			last = nil
 			switch {
 			case m[1] == "ok":
 				r.Passed = append(r.Passed, m[2])
@@ -125,11 +119,6 @@ func ReadBuild(out string, vet bool) []BuildError {
 		}
 	}
 	return errs
-}
-
-type place struct {
-	file string
-	line int
 }
 
 // testNames returns the top-level tests of a package, in file order.

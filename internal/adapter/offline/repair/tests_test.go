@@ -81,24 +81,38 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// Whichever tool fails, the tree is as before and the error tells it.
+// Whichever tool fails, or panics, the tree is as before and the error tells it.
 // SPEC 5.2, 11.1
 func TestToolFails(t *testing.T) {
 	t.Parallel()
-	for _, after := range []int{1, 14, 19} {
+	whole := newDisk(t, sub())
+	must.Get(Tests(whole, Options{Dir: "mod"}))(t)
+	edit := whole.runs // the change is made before the last command runs
+	for _, after := range []int{1, edit, edit + 1} {
 		d := newDisk(t, sub())
 		before := d.tree(t)
 		d.after = after
 		r, err := Tests(d, Options{Dir: "mod"})
-		if d.after > 0 {
-			continue // it was done before
-		}
-		if !errors.Is(err, ErrHands) || !errors.Is(err, errDisk) {
+		if d.after > 0 || !errors.Is(err, ErrHands) || !errors.Is(err, errDisk) {
 			t.Errorf("after %d: %v, %+v", after, err, r.Outcome)
 		}
 		if !maps.Equal(before, d.tree(t)) {
 			t.Errorf("after %d: something is left in the tree", after)
 		}
+	}
+	d := newDisk(t, sub())
+	before := d.tree(t)
+	d.after, d.panics = edit+1, true
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("it did not panic")
+			}
+		}()
+		_, _ = Tests(d, Options{Dir: "mod"})
+	}()
+	if !maps.Equal(before, d.tree(t)) {
+		t.Error("a panic left something in the tree")
 	}
 }
 
