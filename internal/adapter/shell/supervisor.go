@@ -12,8 +12,9 @@ import (
 
 // watch is the supervisor's script. It reads the groups that begin (+) and end (-). When
 // its input ends without a q, pawl is dead. Then it kills the groups, and on Linux every
-// process with the mark: $0 in the environment or $1 as a limit. It is a sh script, and
-// not pawl again, so it starts in a millisecond and survives "pkill pawl".
+// process with the mark: $0 in the environment or $1 as a limit. The groups are killed at
+// once: later their numbers may be others'. It is a sh script, and not pawl again, so it
+// starts in a millisecond and survives "pkill pawl".
 const watch = `g=' '
 while read -r op id; do
 	case $op in
@@ -22,8 +23,8 @@ while read -r op id; do
 	q) exit 0 ;;
 	esac
 done
+for id in $g $g; do kill -9 "-$id" 2>/dev/null; done
 for round in 1 2 3; do
-	for id in $g; do kill -9 "-$id" 2>/dev/null; done
 	for f in $(
 		grep -l -e "$0" /proc/[0-9]*/environ
 		grep -l -e "^Max realtime timeout  *$1" /proc/[0-9]*/limits

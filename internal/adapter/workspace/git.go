@@ -73,6 +73,9 @@ func (g *Git) run(ctx context.Context, dir string, env []string, in io.Reader, t
 	if err == nil || ctx.Err() != nil {
 		return out, ctx.Err()
 	}
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
 	return out, fmt.Errorf("git %s: %w", args[0], err)
 }
 

@@ -60,14 +60,11 @@ func (s *Schedule) setBack(t *TaskProgress, b event.TaskReturned) {
 		if everybody := b.Fault == event.FaultProvider || here && b.Fault != event.FaultTool; everybody && b.Fence > s.outage.fence {
 			s.outage = outage{n: s.outage.n + 1, fence: s.fence, last: b}
 		}
-		most := mostSetbacks
+		t.Setbacks++
 		if b.Fault == event.FaultTool { // a try costs what a success costs
-			most = mostWithoutTool
-			if here {
-				most = 1
-			}
+			t.lacks++
 		}
-		if t.Setbacks++; t.Setbacks >= most {
+		if t.Setbacks >= mostSetbacks || t.lacks >= mostWithoutTool || t.lacks > 0 && here {
 			s.set(t, Parked)
 			return
 		}
@@ -229,7 +226,7 @@ func (s *Schedule) resumed() {
 	s.Paused, s.spent, s.outage, s.machines = nil, nil, outage{}, nil
 	for _, t := range s.tasks {
 		t.failedOn = nil
-		t.Setbacks = 0
+		t.Setbacks, t.lacks = 0, 0
 		if t.State == Parked {
 			s.set(t, Ready)
 		}

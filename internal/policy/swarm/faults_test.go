@@ -284,3 +284,19 @@ func TestTaskNeeds(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// SPEC 14.2: a program that one machine lacks counts as that, and not as the third of what
+// went wrong elsewhere: a machine that has it may still do the task.
+func TestOneMachineLacksAProgram(t *testing.T) {
+	r := &rig{t: t}
+	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
+	for i, fault := range []event.TaskFault{event.FaultLost, event.FaultMachine, event.FaultTool, event.FaultTool, event.FaultTool} {
+		if why, stalled := r.s.Stalled(); stalled {
+			t.Fatalf("after %d setbacks: %+v", i, why)
+		}
+		r.fail(r.takeOn(fmt.Sprint("m", i), "w"), fault, "no grep")
+	}
+	if _, stalled := r.s.Stalled(); !stalled {
+		t.Error("three machines lack it, and it goes on")
+	}
+}

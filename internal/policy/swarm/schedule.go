@@ -43,6 +43,7 @@ type TaskProgress struct {
 	// Setbacks counts the leases that ended for a reason outside it, since the swarm was
 	// started or resumed.
 	Setbacks int
+	lacks    int                  // of these, the machines without a program that it needs
 	Lease    event.TaskTaken      // the newest; in force while State is Taken
 	Began    time.Time            // of the newest lease
 	Result   event.TaskReturned   // the newest

@@ -105,7 +105,7 @@ func (s *Schedule) takeBack(t *TaskProgress, do event.TaskOrder) {
 		s.end(t, Cancelled)
 		return
 	}
-	t.Tries, t.Setbacks, t.stopped, t.failedOn = 0, 0, false, nil
+	t.Tries, t.Setbacks, t.lacks, t.stopped, t.failedOn = 0, 0, 0, false, nil
 	to := Ready
 	if t.missing > 0 {
 		to = Waiting

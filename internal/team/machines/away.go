@@ -199,7 +199,7 @@ func (a *RemoteWorkers) accept(ctx context.Context, j swarm.Job, base string, r 
 	}
 	defer in.Close()
 	err = a.Trees.Unpack(ctx, in, trees.MaxPack, r.Commit, base)
-	if errors.Is(err, leases.ErrNetwork) {
+	if errors.Is(err, leases.ErrNetwork) || errors.Is(err, trees.ErrKilled) { // it did not arrive
 		err = swarm.Outside(event.FaultNetwork, err)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,13 +53,13 @@ func (s *Store) Pack(ctx context.Context, out io.Writer, commit string, others .
 // Unpack takes a pack that must hold a commit, which must stand on exactly the commit on,
 // "" for none. What git itself holds for unsafe is refused: paths with .., folders of git
 // in a tree, objects that are damaged or not what they say. That the reader fails is not
-// the pack's fault: its error is returned as it is. Nothing of it is run, and no branch is
+// the pack's fault: its error is returned as it is. Nor is ErrKilled. Nothing of it is run, and no branch is
 // made.
 func (s *Store) Unpack(ctx context.Context, in io.Reader, max int64, commit, on string) error {
 	if !isObjectID(commit) {
 		return fmt.Errorf("%w: %.60q is not a commit", ErrRefused, commit)
 	}
-	source := &failing{in: in}
+	source, exit := &failing{in: in}, (*exec.ExitError)(nil)
 	_, err := s.writes.Run(ctx, s.dir, []string{"GIT_DIR=" + s.dir}, source,
 		"-c", "core.bigFileThreshold=16m", "index-pack", "--stdin", "--fix-thin", "--strict", fmt.Sprintf("--max-input-size=%d", max))
 	switch {
@@ -68,6 +69,8 @@ func (s *Store) Unpack(ctx context.Context, in io.Reader, max int64, commit, on 
 		return fmt.Errorf("read the pack: %w", source.failure())
 	case errors.Is(err, os.ErrNotExist):
 		return err
+	case errors.As(err, &exit) && exit.ExitCode() < 0:
+		return fmt.Errorf("%w: %w", ErrKilled, err)
 	case err != nil:
 		return fmt.Errorf("%w: its objects are not taken: %w", ErrRefused, err)
 	}

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
 // two returns a store with a project of one file and one of another machine,
@@ -53,6 +56,28 @@ func pack(t *testing.T, s *Store, commit string, others ...string) *bytes.Reader
 		t.Fatal(err)
 	}
 	return bytes.NewReader(b.Bytes())
+}
+
+// killer is a Starter whose git is killed while it reads a pack.
+type killer struct{ process.Starter }
+
+func (k killer) Start(ctx context.Context, p process.Program) (process.Process, error) {
+	if slices.Contains(p.Args, "index-pack") {
+		p.Path, p.Args = "sh", []string{"-c", "kill -9 $$"}
+	}
+	return k.Starter.Start(ctx, p)
+}
+
+// SPEC 14.2: who kills git on the coordinator's machine uses up no try of the task.
+func TestGitIsKilled(t *testing.T) {
+	here, there, base := two(t)
+	dir := must[string](t)(there.Checkout(t.Context(), "w", base))
+	write(t, dir, map[string]string{"b": "two\n"})
+	result := must[string](t)(there.Commit(t.Context(), "w", base, "b"))
+	here.writes = &workspace.Git{Starter: killer{plainGit.Starter}}
+	if err := here.Unpack(t.Context(), pack(t, there, result, base), MaxPack, result, base); !errors.Is(err, ErrKilled) || errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "git index-pack") {
+		t.Errorf("%v", err)
+	}
 }
 
 // SPEC 14.6: a base goes to another machine and a result comes back, by what

@@ -46,6 +46,10 @@ const attributes = "* -text -filter -ident -working-tree-encoding !eol !merge !d
 // ErrRefused is wrapped by the errors for refused results.
 var ErrRefused = errors.New("the result is refused")
 
+// ErrKilled is matched by the error of a pack that was not read to its end, since somebody
+// killed git: nothing is known of it.
+var ErrKilled = errors.New("the pack was not read")
+
 // Store keeps the trees of one swarm.
 type Store struct {
 	dir           string // of the bare repository; the trees are in the same folder
