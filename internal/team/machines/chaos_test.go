@@ -32,6 +32,7 @@ import (
 // A worker that a busy machine lets wait for longer than its lease is lost as if it had
 // been killed. Where few tasks are done for that reason, leases become longer.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	runs, seed := 2, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("PAWL_CHAOS")); err == nil {
 		runs = n

@@ -33,6 +33,18 @@ import (
 
 var plainGit = &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}
 
+// TestMain gives git a home without a configuration.
+func TestMain(m *testing.M) {
+	home, err := os.MkdirTemp("", "pawl-home-")
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv("HOME", home) // it exists
+	code := m.Run()
+	_ = os.RemoveAll(home)
+	os.Exit(code)
+}
+
 // purse is a Bank that counts.
 type purse struct {
 	mu       sync.Mutex
@@ -83,7 +95,6 @@ type rig struct {
 
 func newRig(t *testing.T, url string, lease time.Duration) *rig {
 	t.Helper()
-	t.Setenv("HOME", t.TempDir())
 	root := t.TempDir()
 	must.Write(t, filepath.Join(root, "start"), "start\n")
 	ts := must.Get(trees.Open(t.Context(), plainGit, t.TempDir(), root))(t)
@@ -193,6 +204,7 @@ func appends(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error)
 // SPEC 14.6: a graph is worked on by other machines, each task on top of what it
 // waits for, with who did it and what it cost.
 func TestSwarm(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	r.plan(makes("a"), makes("b", "a"), makes("c", "a"), makes("d", "b", "c"))
@@ -224,6 +236,7 @@ func TestSwarm(t *testing.T) {
 // SPEC 14.6: nothing of a worker's environment is in any message or object, and
 // a result with it is refused.
 func TestSecretsStay(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	const secret = `hunter2-"quoted"-key`
@@ -274,6 +287,7 @@ func TestSecretsStay(t *testing.T) {
 // SPEC 14.6: what a lying worker sends is refused, with why, and nothing of it is
 // in the result.
 func TestLies(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	h := r.hand(nil)
@@ -356,6 +370,7 @@ func TestLies(t *testing.T) {
 
 // With --worker-checks a worker's word is taken only for the task's own checks.
 func TestWordOfWorkers(t *testing.T) {
+	t.Parallel()
 	zero, one := 0, 1
 	task := event.Task{Accept: []string{"a", "b"}}
 	ok := []event.TaskCheck{{Command: "a", Exit: &zero}, {Command: "b", Exit: &zero}}
@@ -375,6 +390,7 @@ func TestWordOfWorkers(t *testing.T) {
 // SPEC 14.6: what a machine has of an earlier swarm is not sent to it again, and of a newer
 // tree only what is new.
 func TestFilesAreSentOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	closeBoard := func() {
 		if err := r.board.Close(t.Context()); err != nil {
@@ -434,6 +450,7 @@ func TestFilesAreSentOnce(t *testing.T) {
 // SPEC 14.6: a machine that cannot begin tasks (no key, a full disk) fails none of them:
 // they go to others for free.
 func TestUnableMachines(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	r.plan(makes("a"), makes("b"), makes("c"))

@@ -15,6 +15,7 @@ import (
 // SPEC 14.6: a worker that outlives its coordinator drops the tasks it had from it and
 // works for the next one, even if that came before the worker missed the first.
 func TestCoordinatorStartedAgain(t *testing.T) {
+	t.Parallel()
 	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	first := r.dial()
 	cfg := Config{Swarm: "s", Version: "1", Lease: time.Minute, Bank: r.bank, Say: r.say}

@@ -14,6 +14,7 @@ import (
 // SPEC 14.6: a worker that is told to stop hands its task back at once, and says why: the
 // swarm need not wait for the end of the lease.
 func TestWorkerToldToStopHandsBack(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Hour)
 	began := make(chan struct{})
 	end := r.worker(WorkerConfig{Name: "box", Do: func(ctx context.Context, _ *Held) Result {
@@ -40,6 +41,7 @@ func TestWorkerToldToStopHandsBack(t *testing.T) {
 // SPEC 14.6: a machine that is set aside leaves the swarm, and one for which a task is not
 // meant leaves it to others.
 func TestOfferGoesToAnother(t *testing.T) {
+	t.Parallel()
 	for _, why := range []error{fmt.Errorf("%w: it fails what others can do", ErrAside), ErrElsewhere} {
 		r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 		asked := make(chan struct{}, 100)

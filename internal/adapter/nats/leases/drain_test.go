@@ -12,6 +12,7 @@ import (
 // SPEC 14.6: a machine that is drained finishes its task, takes no more and ends; another
 // machine goes on.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	var err error
 	r.board = must.Get(Open(t.Context(), r.dial(), Config{Swarm: "s", Version: "1", Lease: time.Minute, Say: r.say}))(t)

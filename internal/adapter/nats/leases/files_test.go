@@ -44,6 +44,7 @@ func (r *rig) read(name string, most int64) (string, error) {
 // SPEC 14.6: files arrive as they were sent, each once, and what somebody else stored in
 // their place is refused.
 func TestFiles(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	stream := must.Get(r.board.js.Stream(t.Context(), r.board.filesStream()))(t)
 	for _, n := range []int{0, 1, partSize - 1, partSize, partSize + 1, 9*partSize + 7} {
@@ -95,6 +96,7 @@ func TestFiles(t *testing.T) {
 // SPEC 14.6: a worker that died while it fetched a large file begins where it stopped, and
 // what was changed meanwhile is refused, once.
 func TestFileIsResumed(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	all := strings.Repeat("0123456789abcdef", 5*partSize/16) + "the end"
 	name, dir := r.keep("large", text(all)), t.TempDir()
@@ -144,6 +146,7 @@ func TestFileIsResumed(t *testing.T) {
 
 // SPEC 14.6: the first bytes of a large repository arrive while the rest is still made.
 func TestFileArrivesWhileItIsMade(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	arrived := make(chan struct{})
 	name := r.keep("large", func(_ context.Context, w io.Writer) error {
@@ -166,6 +169,7 @@ func TestFileArrivesWhileItIsMade(t *testing.T) {
 // SPEC 14.6: a file that its sender cannot make ends for those who read it, and is made
 // again for the next one who needs it.
 func TestFileIsNotFinished(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	none := errors.New("no such commit")
 	if _, err := r.board.Keep(t.Context(), "x", func(context.Context, io.Writer) error { return none }); !errors.Is(err, none) {

@@ -155,10 +155,14 @@ func (r *rig) do(fence int64) (Result, error) {
 }
 
 // SPEC 14.6: tasks reach workers, each one worker, and results come back.
-func TestTasks(t *testing.T) { tasks(t, natstest.Server(t).ClientURL()) }
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	tasks(t, natstest.Server(t).ClientURL())
+}
 
 // SPEC 14.6: the same on a cluster of three.
 func TestTasksOnCluster(t *testing.T) {
+	t.Parallel()
 	var urls []string
 	for _, s := range natstest.Cluster(t, 3) {
 		urls = append(urls, s.ClientURL())
@@ -213,6 +217,7 @@ func tasks(t *testing.T, url string) {
 // SPEC 14.6: another protocol, another pawl, or what lacks a label is refused,
 // with what to do.
 func TestJoinRefused(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), testLease, "gpu")
 	key := must.Get(newKey())(t)
 	nc := r.dial()
@@ -285,6 +290,7 @@ func (r *rig) begin(h *Held) (result chan error) {
 // SPEC 14.6: a worker cannot speak for another, an old message counts for
 // nothing, and the end of a lease is the end.
 func TestForgedAndReplayed(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	honest, other := r.held("honest", 1), r.held("other", 1)
 	listens, sent := r.dial(), make(chan *nats.Msg, 1000) // all that the honest one sends
@@ -372,6 +378,7 @@ func TestForgedAndReplayed(t *testing.T) {
 
 // A repeated heartbeat, such as one that was recorded, keeps no lease alive.
 func TestReplayIsNoLife(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	h := r.held("box", 1)
 	result := r.begin(h)
@@ -394,6 +401,7 @@ func TestReplayIsNoLife(t *testing.T) {
 // SPEC 14.6: a worker that is gone costs one lease and not the task; what it had
 // set aside counts as spent, once.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	h := r.held("dies", 1)
 	result := r.begin(h)
@@ -424,6 +432,7 @@ func TestLost(t *testing.T) {
 
 // A worker that cannot reach the swarm stops by itself.
 func TestWorkerStopsItself(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	began, ended := make(chan struct{}), make(chan error, 1)
 	leave := r.worker(WorkerConfig{Name: "box", Do: func(ctx context.Context, _ *Held) Result {
@@ -463,6 +472,7 @@ func TestWorkerStopsItself(t *testing.T) {
 // SPEC 8.1: money is set aside with the swarm, each time once, and what makes no
 // sense is refused.
 func TestMoney(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	h := r.held("box", 1)
 	result := r.begin(h)
@@ -512,6 +522,7 @@ func TestMoney(t *testing.T) {
 
 // An offer that comes twice, or whose acknowledgement is lost, is worked on once.
 func TestDoubleDelivery(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	var n atomic.Int32
 	release := make(chan struct{})

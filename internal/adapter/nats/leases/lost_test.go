@@ -24,6 +24,7 @@ import (
 // nothing: what is offered is offered again, and files are sent again. A task that is
 // worked on goes on.
 func TestServerLosesItsStore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var second *natsserver.Server
 	t.Cleanup(func() { second.Shutdown(); second.WaitForShutdown() })
@@ -86,6 +87,7 @@ func TestServerLosesItsStore(t *testing.T) {
 // SPEC 14.6: a coordinator that was killed keeps no worker from other swarms, and what it
 // left is listed and can be removed.
 func TestDeadCoordinator(t *testing.T) {
+	t.Parallel()
 	url := natstest.Server(t).ClientURL()
 	r := &rig{t: t, url: url, bank: &purse{}}
 	nc := r.dial()
@@ -142,6 +144,7 @@ func TestDeadCoordinator(t *testing.T) {
 
 // SPEC 14.6: people ask the server for a swarm's state and its machines, and cancel it.
 func TestAdmin(t *testing.T) {
+	t.Parallel()
 	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	cancelled := make(chan struct{})
 	var err error
@@ -202,6 +205,7 @@ func TestAdmin(t *testing.T) {
 
 // SPEC 14.2: a question that nobody answers is the network's fault, and says so.
 func TestUnanswered(t *testing.T) {
+	t.Parallel()
 	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	r.board = must.Get(Open(t.Context(), r.dial(), Config{Swarm: "s", Version: "1", Lease: testLease, Say: r.say}))(t)
 	h := r.held("box", 1)

@@ -13,6 +13,7 @@ import (
 // However many workers ask who has tasks, all are answered by a few messages: each of
 // them hears all answers.
 func TestManyAsk(t *testing.T) {
+	t.Parallel()
 	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	nc := r.dial()
 	answers := make(chan *nats.Msg, 10_000)

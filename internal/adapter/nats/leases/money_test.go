@@ -12,6 +12,7 @@ import (
 // SPEC 8.1, 14.6: money that is set aside while its lease ends is given back: nothing stays
 // reserved for a worker that never got it.
 func TestReservedWhileTheLeaseEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, natstest.Server(t).ClientURL())
 	r.bank.waits = make(chan chan struct{})
 	h := r.held("box", 1)

@@ -20,6 +20,7 @@ import (
 // SPEC 14.6, 16.2: with the users of doc/examples a swarm runs, a worker can do what it
 // must and no more, and a team reaches nothing of another one.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	parsed := must.Get(natsserver.ProcessConfigFile("../../../../doc/examples/nats-users.conf"))(t)
 	for _, u := range parsed.Users {
 		u.Password = u.Username[:1]

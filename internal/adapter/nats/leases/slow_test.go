@@ -21,6 +21,7 @@ import (
 // SPEC 14.6: a file that takes longer than a lease, over a narrow connection, comes through
 // as long as it moves, and the lease lives on.
 func TestNarrowConnection(t *testing.T) {
+	t.Parallel()
 	const size, lease = 3 << 20, 2 * time.Second // it takes 1.5 s each way, and more where the machine is busy
 	s := natstest.Server(t)
 	r := newRigFor(t, s.ClientURL(), lease)
@@ -64,6 +65,7 @@ func TestNarrowConnection(t *testing.T) {
 
 // SPEC 14.6: accounts of the server keep swarms apart that have the same team and name.
 func TestAccounts(t *testing.T) {
+	t.Parallel()
 	conf := filepath.Join(t.TempDir(), "nats.conf")
 	if err := os.WriteFile(conf, []byte(`accounts {
 		RED { jetstream: enabled, users: [ { user: red, password: red } ] }
