@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -296,15 +297,25 @@ func printStatus(out io.Writer, r team.Report, asJSON bool) error {
 	return nil
 }
 
-// atServer makes a command about a NATS server.
-func atServer(a *App, use, short string, do func(ctx context.Context, at swarmrun.At, asJSON bool) error) *cobra.Command {
+// atServer makes a command that lists what is at a NATS server.
+func atServer[T any](a *App, use, short string, list func(swarmrun.At, context.Context) ([]T, error), line func(T) string) *cobra.Command {
 	at := swarmrun.At{Environment: &a.Environment}
 	asJSON := false
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 		if at.Server.URL == "" {
 			return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
 		}
-		return do(c.Context(), at, asJSON)
+		all, err := list(at, c.Context())
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return json.NewEncoder(a.Out).Encode(append([]T{}, all...)) // none: []
+		}
+		for _, one := range all {
+			fmt.Fprintln(a.Out, plain.Line(line(one)))
+		}
+		return nil
 	}}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	addServer(c, &at.Server)
@@ -312,39 +323,24 @@ func atServer(a *App, use, short string, do func(ctx context.Context, at swarmru
 }
 
 func swarmListCommand(a *App) *cobra.Command {
-	return atServer(a, "list --nats URL", "List the swarms at a NATS server", func(ctx context.Context, at swarmrun.At, asJSON bool) error {
-		all, err := at.Swarms(ctx)
-		if err != nil || asJSON {
-			return errors.Join(err, json.NewEncoder(a.Out).Encode(all))
+	return atServer(a, "list --nats URL", "List the swarms at a NATS server", swarmrun.At.Swarms, func(s leases.Running) string {
+		if s.Dead {
+			return s.Swarm + "  no process answers; to remove what it left: pawl swarm cancel --nats URL " + s.Swarm
 		}
-		for _, s := range all {
-			state := "runs on " + s.Host
-			if s.Dead {
-				state = "no process answers; to remove what it left: pawl swarm cancel --nats URL " + s.Swarm
-			}
-			fmt.Fprintln(a.Out, plain.Line(s.Swarm+"  "+state))
-		}
-		return nil
+		return s.Swarm + "  runs on " + s.Host
 	})
 }
 
 func swarmMachinesCommand(a *App) *cobra.Command {
-	return atServer(a, "machines --nats URL", "List the workers at a NATS server, with their versions and load", func(ctx context.Context, at swarmrun.At, asJSON bool) error {
-		all, err := at.Machines(ctx)
-		if err != nil || asJSON {
-			return errors.Join(err, json.NewEncoder(a.Out).Encode(all))
+	return atServer(a, "machines --nats URL", "List the workers at a NATS server, with their versions and load", swarmrun.At.Machines, func(m leases.Machine) string {
+		line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %s done", m.Name, m.Version, m.Works, m.Slots, plural.Of(m.Done, "task"))
+		if m.Drains {
+			line += "  takes no new tasks"
 		}
-		for _, m := range all {
-			line := fmt.Sprintf("%s  pawl %s  %d of %d slots  %s done", m.Name, m.Version, m.Works, m.Slots, plural.Of(m.Done, "task"))
-			if m.Drains {
-				line += "  takes no new tasks"
-			}
-			if len(m.Labels) > 0 {
-				line += "  " + strings.Join(m.Labels, ",")
-			}
-			fmt.Fprintln(a.Out, plain.Line(line))
+		if len(m.Labels) > 0 {
+			line += "  " + strings.Join(m.Labels, ",")
 		}
-		return nil
+		return line
 	})
 }
 

@@ -46,3 +46,17 @@ func TestUnknownSubcommand(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 14.6, 17.6: a list that could not be fetched is an error and no empty list.
+func TestNoServerIsNoList(t *testing.T) {
+	for _, line := range []string{"swarm list", "swarm list --json", "swarm machines --json"} {
+		var out strings.Builder
+		a := &App{Environment: setup.Environment{Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}, In: strings.NewReader(""), Out: &out}
+		root := a.root()
+		root.SetArgs(append(strings.Fields(line), "--nats", "nats://127.0.0.1:1"))
+		root.SetErr(io.Discard)
+		if err := root.ExecuteContext(t.Context()); err == nil || out.Len() > 0 {
+			t.Errorf("%s: %v, and printed %q", line, err, out.String())
+		}
+	}
+}
