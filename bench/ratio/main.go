@@ -289,9 +289,12 @@ func (b *bench) swarm(what string, workers int, flags ...string) error {
 	if err := os.WriteFile(graph, []byte(g.String()), 0o600); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=p", "-c", "user.email=p@p", "commit", "-q", "--allow-empty", "-m", "begin"}} {
-		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("git: %w: %s", err, out)
+	for _, line := range []string{
+		"init -q", "-c core.compression=0 add -A", "-c user.name=p -c user.email=p@p commit -q --allow-empty -m begin",
+		"-c pack.compression=0 repack -adq --window=0", // as a clone has it
+	} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, strings.Fields(line)...)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", line, err, out)
 		}
 	}
 	args := append([]string{"swarm", "run", graph, "--workers", fmt.Sprint(workers), "--trust", "--permission-mode", "auto", "-m", model}, flags...)
