@@ -34,6 +34,7 @@ type job struct {
 	state    *os.ProcessState
 	took     time.Duration
 	timedOut atomic.Bool
+	known    atomic.Bool // its end was told
 	left     atomic.Pointer[[]tool.Running] // what ran at the time limit
 	killing  sync.Mutex
 
@@ -282,6 +283,7 @@ func (j *job) ran(t *tape) tool.Ran {
 	if !j.ended() {
 		return r
 	}
+	j.known.Store(true)
 	r.Duration, r.TimedOut = j.took, j.timedOut.Load()
 	if left := j.left.Load(); left != nil && r.TimedOut {
 		r.Running = *left

@@ -216,6 +216,7 @@ func (s *Shell) Start(ctx context.Context, c tool.Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	j.known.Store(c.Quiet)
 	if c.Timeout > 0 {
 		limit.begin(c.Timeout, func() {
 			if !j.ended() {
@@ -278,18 +279,6 @@ func (s *Shell) Kill(_ context.Context, id string) (tool.Ran, error) {
 	}
 	s.end(j)
 	return j.ran(j.takeFresh()), nil
-}
-
-func (s *Shell) Running() []tool.Job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []tool.Job
-	for _, id := range s.order {
-		if j := s.jobs[id]; !j.ended() {
-			out = append(out, tool.Job{ID: id, Command: j.command, Runs: time.Since(j.started), Tail: j.tape.end, End: func() { s.end(j) }})
-		}
-	}
-	return out
 }
 
 func (s *Shell) end(j *job) {

@@ -10,6 +10,7 @@ type NotedWhy string
 const (
 	NotedAgent  NotedWhy = "agent" // the result of an agent in the background
 	NotedHook   NotedWhy = "hook"
+	NotedJob    NotedWhy = "job"    // a background command has ended
 	NotedLength NotedWhy = "length" // a reply was cut at the output limit
 	NotedLSP    NotedWhy = "lsp"
 	NotedPause  NotedWhy = "pause"

@@ -310,12 +310,17 @@ type Shell interface {
 	Kill(ctx context.Context, id string) (Ran, error)
 }
 
-// Jobs is a Shell that lists its background commands that have not ended, oldest first.
-type Jobs interface{ Running() []Job }
+// Jobs is a Shell that lists its background commands, oldest first.
+type Jobs interface {
+	Running() []Job // that have not ended
+	// Ended returns each that has ended once, if neither Output nor Kill has told it.
+	Ended() []Job
+}
 
-// Job is a background command that has not ended.
+// Job is a background command.
 type Job struct {
 	ID, Command string
+	Exit        string // of one that has ended: exit code 1
 	Runs        time.Duration
 	// Tail returns the end of its output. What Output returns stays the same.
 	Tail func() string
@@ -340,6 +345,8 @@ type Run struct {
 	// Root, if set, is a copy of the workspace that the tool itself made. For the
 	// command it takes the workspace's place, which it then cannot read.
 	Root string
+	// Quiet: Ended leaves it out.
+	Quiet bool
 	// Apart: a tool wrote the line, and none of its programs is found through the workspace.
 	Apart bool
 	// Confine is what the command may touch. The engine sets it for each call, as

@@ -380,6 +380,7 @@ func (c *commands) Start(_ context.Context, r tool.Run) (string, error) {
 }
 
 func (c *commands) Running() []tool.Job { return slices.Clone(c.running) }
+func (c *commands) Ended() []tool.Job   { return nil }
 
 // SPEC 5.5: what an agent cost is a number only where all of it is known.
 func TestUnknownCostIsNoNumber(t *testing.T) {

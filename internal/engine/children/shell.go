@@ -16,6 +16,7 @@ type shell struct {
 }
 
 func (sh *shell) Start(ctx context.Context, c tool.Run) (string, error) {
+	c.Quiet = true
 	id, err := sh.Shell.Start(ctx, c)
 	if err == nil {
 		sh.mu.Lock()
@@ -49,3 +50,6 @@ func (sh *shell) Running() []tool.Job {
 	}
 	return nil
 }
+
+// Ended tells nothing: a child's commands seldom outlive it.
+func (sh *shell) Ended() []tool.Job { return nil }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -96,5 +98,26 @@ func TestResultIsWrittenWithItsChecks(t *testing.T) {
 	must.Done(t)(r.Coordination().Apply(t.Context(), "swarm", "another", []tool.Write{{Path: "b.go", Data: []byte("package a")}}))
 	if got := r.View().Evidence(); got.Word() != evidence.Unverified {
 		t.Errorf("without a check: %q", got.Lines())
+	}
+}
+
+// SPEC 4.11: the model is told once, before its next request, that a background command has
+// ended by itself; the person sees it.
+func TestJobThatEndsIsTold(t *testing.T) {
+	m := llmtest.New()
+	m.Next = func(n int, r *llm.Request) llmtest.Turn {
+		switch {
+		case n == 0:
+			return llmtest.Use("bash", `{"command":"exit 3","background":true}`)
+		case strings.Contains(fmt.Sprint(r.Messages), "[The background command bg1 has ended, exit code 3: exit 3]") || n > 1000:
+			return llmtest.Say("so it has")
+		}
+		return llmtest.Use("bash", fmt.Sprintf(`{"command":"echo %d"}`, n))
+	}
+	r := newRig(t, "yolo", m, journaled(t, journal.Options{}))
+	log := append(r.run("start it", nil), r.run("and now?", nil)...)
+	notes := slices.DeleteFunc(find[event.Noted](log), func(n event.Noted) bool { return n.Why != event.NotedJob })
+	if len(notes) != 1 {
+		t.Errorf("%+v", notes)
 	}
 }

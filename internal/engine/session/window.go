@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -183,8 +184,8 @@ func (s *contextWindow) recount() {
 	}
 }
 
-// recordHints tells the model what it should know about the window, and about how it
-// uses its tools.
+// recordHints tells the model what it should know about the window, how it uses its
+// tools, and which of its background commands have ended.
 func (s *contextWindow) recordHints(ctx context.Context) error {
 	var ds []event.Draft
 	s.log.View(func() {
@@ -195,6 +196,12 @@ func (s *contextWindow) recordHints(ctx context.Context) error {
 			ds = append(ds, event.Draft{Body: n})
 		}
 	})
+	if sh, ok := s.cfg.Shell.(tool.Jobs); ok {
+		for _, j := range sh.Ended() {
+			text := fmt.Sprintf("[The background command %s has ended, %s: %.200s]", j.ID, j.Exit, j.Command)
+			ds = append(ds, event.Draft{Body: event.Noted{Why: event.NotedJob, Text: text}})
+		}
+	}
 	return s.log.Append(ctx, ds...)
 }
 

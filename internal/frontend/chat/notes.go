@@ -78,7 +78,7 @@ func (t *Timeline) remark(e event.Event) {
 			text = strings.TrimSuffix(first, ":")
 		}
 		kind := OfTold
-		if b.Why == event.NotedTools { // a server that cannot be used: it concerns the person, too
+		if b.Why == event.NotedTools || b.Why == event.NotedJob { // it concerns the person, too
 			kind = OfWarning
 		}
 		t.note(e, Note{Kind: kind, Text: plain.Line(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))})
