@@ -34,7 +34,7 @@ type job struct {
 	state    *os.ProcessState
 	took     time.Duration
 	timedOut atomic.Bool
-	known    atomic.Bool // its end was told
+	known    atomic.Bool                    // its end was told
 	left     atomic.Pointer[[]tool.Running] // what ran at the time limit
 	killing  sync.Mutex
 
