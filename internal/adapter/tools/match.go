@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,16 +94,6 @@ func (e *edit) find() (replaced, *miss) {
 		}
 	}
 	if doubt == "" {
-		for _, way := range []func() (*edit, string){e.withoutNumbers, e.unescapedHTML, e.unescaped} {
-			other, note := way()
-			if other == nil {
-				continue
-			}
-			if r, m := other.find(); m == nil {
-				r.note = strings.TrimPrefix(r.note+"; "+note, "; ")
-				return r, nil
-			}
-		}
 		if line := e.done(); line > 0 {
 			return replaced{body: e.in.body, already: true, at: line}, nil
 		}
@@ -359,55 +348,6 @@ func (e *edit) done() int {
 		return 0
 	}
 	return line
-}
-
-const noteNumbers = "old began its lines with line numbers, which are not part of the file"
-
-// withoutNumbers returns the edit without line numbers, which were copied from the output
-// of read. Every line of old must have one, and they must count up. Of new, every line
-// must have one, or none.
-func (e *edit) withoutNumbers() (*edit, string) {
-	var b strings.Builder
-	last := 0
-	for line := range strings.Lines(e.old) {
-		n, rest := numberOf(line)
-		if n < 0 || last != 0 && n != last+1 {
-			return nil, ""
-		}
-		last = n
-		b.WriteString(rest)
-	}
-	var fresh strings.Builder
-	with, lines := 0, 0
-	for line := range strings.Lines(e.text) {
-		lines++
-		n, rest := numberOf(line)
-		if n >= 0 {
-			with++
-		}
-		fresh.WriteString(rest)
-	}
-	if last == 0 || with > 0 && with < lines {
-		return nil, ""
-	}
-	return &edit{in: e.in, lines: e.lines, old: b.String(), text: fresh.String(), all: e.all}, noteNumbers
-}
-
-// numberOf returns the number at the start of a line, before a tab or an arrow, and the
-// rest of the line; -1 if there is none.
-func numberOf(line string) (int, string) {
-	t := strings.TrimLeft(line, " ")
-	i := 0
-	for i < len(t) && i < 9 && t[i] >= '0' && t[i] <= '9' {
-		i++
-	}
-	n, err := strconv.Atoi(t[:i])
-	rest, tab := strings.CutPrefix(t[i:], "\t")
-	rest, arrow := strings.CutPrefix(rest, "→")
-	if err != nil || tab == arrow {
-		return -1, line
-	}
-	return n, rest
 }
 
 // occurrences lists the offsets of old in body, including overlapping ones: if matches
