@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -204,8 +205,11 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
+	if !regexp.MustCompile(`^# Written by go run ./bench/models: charm.land/catwalk v\S+ of 20\d\d-\d\d-\d\d`).MatchString(table) {
+		t.Error("the table has no date")
+	}
 	seen := map[string]bool{}
-	for _, m := range models {
+	for _, m := range models() {
 		if seen[m.name] {
 			t.Errorf("%s is there twice", m.name)
 		}
@@ -213,13 +217,38 @@ func TestTables(t *testing.T) {
 		if m.home != "" && !names[m.home] {
 			t.Errorf("%s is at home nowhere", m.name)
 		}
-		if p := m.price; m.priced && (p.Input <= 0 || p.Output <= 0 || p.CacheRead <= 0 || p.CacheWrite <= 0 || p.CacheRead > p.Input) {
-			t.Errorf("%s: %+v", m.name, p)
-		}
-		if !m.priced && m.price != (llm.Price{}) {
-			t.Errorf("%s has a price and is not priced", m.name)
+		if err := implausible(m); err != "" {
+			t.Errorf("%s: %s: %+v", m.name, err, m)
 		}
 	}
+	// A column that slips, a price for a thousand tokens or for one: what a catalogue gets wrong.
+	fine := llm.Price{Input: 2, Output: 10, CacheRead: 0.2, CacheWrite: 2.5}
+	for _, p := range []llm.Price{{}, {Input: 10, Output: 2, CacheRead: 0.2, CacheWrite: 2}, {Input: 2, Output: 10, CacheRead: 2.5, CacheWrite: 2}, {Input: 2, Output: 10, CacheWrite: 2}, {Input: 0.002, Output: 0.01, CacheRead: 0.0002, CacheWrite: 0.002}, {Input: 2, Output: 10, CacheRead: 0.2, CacheWrite: 0.2}} {
+		if implausible(model{window: 1_000_000, priced: true, price: p}) == "" {
+			t.Errorf("%+v is plausible", p)
+		}
+	}
+	for _, m := range []model{{window: 2000, priced: true, price: fine}, {window: 200_000, output: 300_000}, {window: 200_000, price: fine}} {
+		if implausible(m) == "" {
+			t.Errorf("%+v is plausible", m)
+		}
+	}
+}
+
+// implausible says why a row of the table cannot be right, "" if it can.
+func implausible(m model) string {
+	p := m.price
+	switch {
+	case m.window != 0 && (m.window < 60_000 || m.window > 10_000_000) || m.window != 0 && m.output > m.window:
+		return "the window"
+	case m.priced && (p.Input < 0.02 || p.Input > 50 || p.Output < p.Input || p.Output > 10*p.Input):
+		return "the price"
+	case m.priced && (p.CacheRead <= 0 || p.CacheRead > p.Input || p.CacheWrite < p.Input || p.CacheWrite > 2*p.Input):
+		return "the price of the cache"
+	case !m.priced && p != (llm.Price{}):
+		return "a price of what is not priced"
+	}
+	return ""
 }
 
 // SPEC 16.7: a key is in no text that a choice can become.

@@ -1,8 +1,12 @@
 package catalog
 
 import (
+	_ "embed"
+	"encoding/csv"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/anthropic"
 	"github.com/pawl-agent/pawl/internal/adapter/provider/gemini"
@@ -23,93 +27,31 @@ type model struct {
 	price  llm.Price
 }
 
-// models is the table of models. Prices are the public list prices as of 2026-11-21, in
-// USD per million tokens. They are flat: if a host charges more for long requests, the
-// window here ends where the higher price begins, so that the shown cost is right; a
-// larger window can be configured, with its price. If the price depends on the hour, it
-// is the highest one. Prices that could not be confirmed are missing.
-var models = []model{
-	{name: "claude-fable-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 1, CacheWrite: 12.5}},
-	{name: "claude-fable-5-1", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 0.25, CacheWrite: 12.5}},
-	{name: "claude-opus-5-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 4, Output: 20, CacheRead: 0.2, CacheWrite: 5}},
-	{name: "claude-opus-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 5, Output: 25, CacheRead: 0.5, CacheWrite: 6.25}},
-	{name: "claude-opus-4-8", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 5, Output: 25, CacheRead: 0.5, CacheWrite: 6.25}},
-	{name: "claude-opus-4-7", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 5, Output: 25, CacheRead: 0.5, CacheWrite: 6.25}},
-	{name: "claude-opus-4-6", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 5, Output: 25, CacheRead: 0.5, CacheWrite: 6.25}},
-	{name: "claude-opus-4-5", home: "anthropic", window: 200_000, output: 64_000, priced: true, price: llm.Price{Input: 5, Output: 25, CacheRead: 0.5, CacheWrite: 6.25}},
-	{name: "claude-opus-4-1", home: "anthropic", window: 200_000, output: 32_000, priced: true, price: llm.Price{Input: 15, Output: 75, CacheRead: 1.5, CacheWrite: 18.75}},
-	{name: "claude-opus-4", home: "anthropic", window: 200_000, output: 32_000, priced: true, price: llm.Price{Input: 15, Output: 75, CacheRead: 1.5, CacheWrite: 18.75}},
-	{name: "claude-sonnet-5-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 2, Output: 10, CacheRead: 0.1, CacheWrite: 2.5}},
-	{name: "claude-sonnet-5", home: "anthropic", window: 1_000_000, output: 128_000, priced: true, price: llm.Price{Input: 2, Output: 10, CacheRead: 0.2, CacheWrite: 2.5}},
-	{name: "claude-sonnet-4-6", home: "anthropic", window: 1_000_000, output: 64_000, priced: true, price: llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}},
-	{name: "claude-sonnet-4-5", home: "anthropic", window: 200_000, output: 64_000, priced: true, price: llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}},
-	{name: "claude-sonnet-4", home: "anthropic", window: 200_000, output: 64_000, priced: true, price: llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}},
-	{name: "claude-haiku-5-5", home: "anthropic", window: 100_000, priced: true, price: llm.Price{Input: 0.1, Output: 0.5, CacheRead: 0.01, CacheWrite: 0.125}},
-	{name: "claude-haiku-4-5", home: "anthropic", window: 200_000, output: 64_000, priced: true, price: llm.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25}},
-	{name: "claude-3-7-sonnet", home: "anthropic", window: 200_000, output: 64_000, priced: true, price: llm.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}},
-	{name: "claude-3-5-haiku", home: "anthropic", window: 200_000, output: 8_192, priced: true, price: llm.Price{Input: 0.8, Output: 4, CacheRead: 0.08, CacheWrite: 1}},
-	{name: "claude-", home: "anthropic", window: 200_000},
+//go:embed models.csv
+var table string
 
-	{name: "gpt-6.1-sol", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 2, Output: 10, CacheRead: 0.1, CacheWrite: 2.5}},
-	{name: "gpt-6-sol", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 2, Output: 10, CacheRead: 0.2, CacheWrite: 2.5}},
-	{name: "gpt-6-luna", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 0.1, Output: 0.5, CacheRead: 0.01, CacheWrite: 0.125}},
-	{name: "gpt-6-astra", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 10, Output: 50, CacheRead: 1, CacheWrite: 12.5}},
-	{name: "gpt-5.6-sol", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 2, Output: 10, CacheRead: 0.2, CacheWrite: 2.5}},
-	{name: "gpt-5.6", home: "openai", window: 272_000, output: 128_000},
-	{name: "gpt-5.5", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 5, Output: 30, CacheRead: 0.5, CacheWrite: 5}},
-	{name: "gpt-5.4", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 2.5, Output: 15, CacheRead: 0.25, CacheWrite: 2.5}},
-	{name: "gpt-5.4-mini", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 0.75, Output: 4.5, CacheRead: 0.075, CacheWrite: 0.75}},
-	{name: "gpt-5.4-nano", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 0.2, Output: 1.25, CacheRead: 0.02, CacheWrite: 0.2}},
-	{name: "gpt-5.3-codex", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.75, Output: 14, CacheRead: 0.175, CacheWrite: 1.75}},
-	{name: "gpt-5.2", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.75, Output: 14, CacheRead: 0.175, CacheWrite: 1.75}},
-	{name: "gpt-5.2-codex", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.75, Output: 14, CacheRead: 0.175, CacheWrite: 1.75}},
-	{name: "gpt-5.1", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25}},
-	{name: "gpt-5.1-codex", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25}},
-	{name: "gpt-5", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25}},
-	{name: "gpt-5-codex", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25}},
-	{name: "gpt-5-mini", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 0.25, Output: 2, CacheRead: 0.025, CacheWrite: 0.25}},
-	{name: "gpt-5-nano", home: "openai", window: 272_000, output: 128_000, priced: true, price: llm.Price{Input: 0.05, Output: 0.4, CacheRead: 0.005, CacheWrite: 0.05}},
-	{name: "gpt-4.1", home: "openai", window: 1_047_576, output: 32_768, priced: true, price: llm.Price{Input: 2, Output: 8, CacheRead: 0.5, CacheWrite: 2}},
-	{name: "gpt-4.1-mini", home: "openai", window: 1_047_576, output: 32_768, priced: true, price: llm.Price{Input: 0.4, Output: 1.6, CacheRead: 0.1, CacheWrite: 0.4}},
-	{name: "gpt-4.1-nano", home: "openai", window: 1_047_576, output: 32_768, priced: true, price: llm.Price{Input: 0.1, Output: 0.4, CacheRead: 0.025, CacheWrite: 0.1}},
-	{name: "gpt-4o", home: "openai", window: 128_000, output: 16_384, priced: true, price: llm.Price{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5}},
-	{name: "gpt-4o-mini", home: "openai", window: 128_000, output: 16_384, priced: true, price: llm.Price{Input: 0.15, Output: 0.6, CacheRead: 0.075, CacheWrite: 0.15}},
-	{name: "o3", home: "openai", window: 200_000, output: 100_000, priced: true, price: llm.Price{Input: 2, Output: 8, CacheRead: 0.5, CacheWrite: 2}},
-	{name: "o4-mini", home: "openai", window: 200_000, output: 100_000, priced: true, price: llm.Price{Input: 1.1, Output: 4.4, CacheRead: 0.275, CacheWrite: 1.1}},
-	{name: "gpt-oss-", window: 131_072, text: true},
-	{name: "gpt-", home: "openai"},
-
-	{name: "gemini-3.8-flash", home: "gemini", window: 1_048_576, output: 65_536, priced: true, price: llm.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075, CacheWrite: 0.75}}, // until 2026-12-31, then 1.50, 7.50, 0.15
-	{name: "gemini-3.5-flash", home: "gemini", window: 1_048_576, output: 65_536, priced: true, price: llm.Price{Input: 1.5, Output: 9, CacheRead: 0.15, CacheWrite: 1.5}},
-	{name: "gemini-3.1-pro", home: "gemini", window: 200_000, output: 65_536, priced: true, price: llm.Price{Input: 2, Output: 12, CacheRead: 0.2, CacheWrite: 2}},
-	{name: "gemini-3-pro", home: "gemini", window: 200_000, output: 65_536, priced: true, price: llm.Price{Input: 2, Output: 12, CacheRead: 0.2, CacheWrite: 2}},
-	{name: "gemini-3-flash", home: "gemini", window: 1_048_576, output: 65_536, priced: true, price: llm.Price{Input: 0.5, Output: 3, CacheRead: 0.05, CacheWrite: 0.5}},
-	{name: "gemini-2.5-pro", home: "gemini", window: 200_000, output: 65_536, priced: true, price: llm.Price{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25}},
-	{name: "gemini-2.5-flash", home: "gemini", window: 1_048_576, output: 65_536, priced: true, price: llm.Price{Input: 0.3, Output: 2.5, CacheRead: 0.03, CacheWrite: 0.3}},
-	{name: "gemini-2.5-flash-lite", home: "gemini", window: 1_048_576, output: 65_536, priced: true, price: llm.Price{Input: 0.1, Output: 0.4, CacheRead: 0.01, CacheWrite: 0.1}},
-	{name: "gemini-", home: "gemini", window: 1_048_576, output: 65_536},
-
-	{name: "grok-4.5", home: "xai", window: 200_000, priced: true, price: llm.Price{Input: 2, Output: 6, CacheRead: 0.5, CacheWrite: 2}},
-	{name: "grok-4.3", home: "xai", window: 200_000, priced: true, price: llm.Price{Input: 1.25, Output: 2.5, CacheRead: 0.2, CacheWrite: 1.25}},
-	{name: "grok-", home: "xai"},
-
-	{name: "deepseek-v4-pro", home: "deepseek", window: 1_000_000, output: 384_000, text: true, priced: true, price: llm.Price{Input: 1.32, Output: 3.96, CacheRead: 0.044, CacheWrite: 1.32}},
-	{name: "deepseek-flash", home: "deepseek", window: 1_000_000, output: 384_000, priced: true, price: llm.Price{Input: 0.3, Output: 1.2, CacheRead: 0.006, CacheWrite: 0.3}},
-	{name: "deepseek-v4-flash", home: "deepseek", window: 1_000_000, output: 384_000, priced: true, price: llm.Price{Input: 0.3, Output: 1.2, CacheRead: 0.006, CacheWrite: 0.3}},
-	{name: "deepseek-", home: "deepseek", text: true},
-
-	{name: "devstral-medium", home: "mistral", window: 262_144, text: true, priced: true, price: llm.Price{Input: 0.4, Output: 2, CacheRead: 0.4, CacheWrite: 0.4}},
-	{name: "devstral-2512", home: "mistral", window: 262_144, text: true, priced: true, price: llm.Price{Input: 0.4, Output: 2, CacheRead: 0.4, CacheWrite: 0.4}},
-	{name: "mistral-medium-3.5", home: "mistral", window: 256_000, priced: true, price: llm.Price{Input: 1.5, Output: 7.5, CacheRead: 1.5, CacheWrite: 1.5}},
-	{name: "codestral", home: "mistral", window: 256_000, text: true, priced: true, price: llm.Price{Input: 0.3, Output: 0.9, CacheRead: 0.3, CacheWrite: 0.3}},
-	{name: "devstral-", home: "mistral", text: true},
-	{name: "mistral-", home: "mistral"},
-	{name: "magistral-", home: "mistral"},
-
-	{name: "glm-5.2", home: "zai", text: true},
-	{name: "glm-", home: "zai", text: true},
-	{name: "kimi-", home: "moonshot"},
-}
+// models returns the table of models. Prices are the public list prices of a published
+// catalogue, whose date is in the table, in USD per million tokens. They are flat: if a
+// host charges more for long requests, the window here ends where the higher price
+// begins, so that the shown cost is right; a larger window can be configured, with its
+// price. If the price depends on the hour, it is the highest one. Prices that could not be
+// confirmed are missing.
+var models = sync.OnceValue(func() (out []model) {
+	r := csv.NewReader(strings.NewReader(table))
+	r.Comment = '#'
+	rows, _ := r.ReadAll()
+	for _, row := range rows[1:] {
+		var n [6]float64 // 0: unknown
+		for i, column := range []int{2, 3, 5, 6, 7, 8} {
+			n[i], _ = strconv.ParseFloat(row[column], 64)
+		}
+		out = append(out, model{
+			name: row[0], home: row[1], window: int(n[0]), output: int(n[1]), text: row[4] == "text", priced: n[2] > 0,
+			price: llm.Price{Input: n[2], Output: n[3], CacheRead: n[4], CacheWrite: n[5]},
+		})
+	}
+	return out
+})
 
 // passesThrough reports whether a provider is a router that charges the maker's price.
 func passesThrough(provider string) bool { return provider == "openrouter" || provider == "vercel" }
@@ -119,7 +61,7 @@ func passesThrough(provider string) bool { return provider == "openrouter" || pr
 // of the same model, never for a variant such as mini.
 func lookup(name string) (m model, priced bool) {
 	name = bare(name)
-	for _, row := range models {
+	for _, row := range models() {
 		if row.name == name {
 			return row, row.priced
 		}

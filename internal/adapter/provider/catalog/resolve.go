@@ -125,7 +125,7 @@ func (l Line) Models() []string {
 		return nil
 	}
 	out := []string{l.Model}
-	for _, m := range models {
+	for _, m := range models() {
 		if m.home == l.Provider && m.priced && m.name != l.Model && !strings.HasSuffix(m.name, "-") {
 			out = append(out, m.name)
 		}
