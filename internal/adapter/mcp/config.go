@@ -187,7 +187,6 @@ func (o *OAuth) UnmarshalJSON(b []byte) error {
 // Command is a program, or a list with its arguments.
 type Command []string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *Command) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
@@ -200,7 +199,6 @@ func (c *Command) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(c))
 }
 
-// MarshalJSON implements json.Marshaler.
 func (c Command) MarshalJSON() ([]byte, error) {
 	if len(c) == 1 {
 		return json.Marshal(c[0])

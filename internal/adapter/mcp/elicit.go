@@ -108,7 +108,6 @@ func (c *conn) asks(a tool.Asker) (end func() []string) {
 // absentPerson declines all questions: no person is there.
 type absentPerson struct{}
 
-// Question implements tool.Asker.
 func (absentPerson) Question(context.Context, string, []string) (string, error) {
 	return "", tool.ErrNobody
 }

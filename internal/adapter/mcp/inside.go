@@ -57,7 +57,6 @@ type program struct {
 	life context.Context
 }
 
-// Connect implements sdk.Transport.
 func (p program) Connect(context.Context) (sdk.Connection, error) {
 	if p.in == nil {
 		return nil, fmt.Errorf("%w: it is a part of a program, and none drives pawl", errStart)
@@ -75,7 +74,6 @@ type programConn struct {
 	work    tasks
 }
 
-// Read implements sdk.Connection.
 func (c *programConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
@@ -95,7 +93,6 @@ func (c *programConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements sdk.Connection.
 func (c *programConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	raw, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
@@ -135,12 +132,10 @@ func (c *programConn) ask(id jsonrpc.ID, raw []byte) jsonrpc.Message {
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}}
 }
 
-// Close implements sdk.Connection.
 func (c *programConn) Close() error {
 	c.end()
 	c.work.wait()
 	return nil
 }
 
-// SessionID implements sdk.Connection.
 func (c *programConn) SessionID() string { return "" }

@@ -93,7 +93,6 @@ type signinTransport struct {
 	next http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (l *signinTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := l.a.mayReach(r.URL); err != nil {
 		return nil, err

@@ -75,7 +75,6 @@ type originTransport struct {
 	in      *signin // of an old server, whose transport does not support sign-in; or nil
 }
 
-// RoundTrip implements http.RoundTripper.
 func (b *originTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(b.to, r.URL) {
 		return nil, fmt.Errorf("%w: to %s", errElsewhere, r.URL.Host)

@@ -90,7 +90,6 @@ func (a *signin) use(g *Grant) {
 	}
 }
 
-// TokenSource implements auth.OAuthHandler.
 func (a *signin) TokenSource(context.Context) (oauth2.TokenSource, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

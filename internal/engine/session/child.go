@@ -102,7 +102,6 @@ func (s *parent) adopt(c *Config, a children.Child) {
 // childSession is a session in the form for its parent's children.
 type childSession struct{ *Session }
 
-// Tree implements children.Session.
 func (childSession) Tree() *children.Tree { return nil }
 
 func (c childSession) Run(ctx context.Context, prompt string, see func(event.Event) error) (string, event.Ended, error) {

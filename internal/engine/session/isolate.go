@@ -64,10 +64,8 @@ type isolatedSession struct {
 	of Isolated
 }
 
-// Tree implements children.Session.
 func (i *isolatedSession) Tree() *children.Tree { return &i.of.Tree }
 
-// Close implements children.Session.
 func (i *isolatedSession) Close() error {
 	i.of.Left = i.of.Leave()
 	return i.of.Session.log.Broken()

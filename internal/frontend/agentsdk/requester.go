@@ -114,7 +114,6 @@ func (t *conversation) cancel(c *outgoing) {
 	}
 }
 
-// Rules implements hooks.Runner.
 func (h *Hooks) Rules() []hook.Rule { return h.rules }
 
 // callback is the request that calls a hook.
@@ -199,7 +198,6 @@ type mcpMessage struct {
 	Message json.RawMessage `json:"message"`
 }
 
-// Exchange implements mcp.Inside.
 func (s *Servers) Exchange(ctx context.Context, server string, message []byte) ([]byte, error) {
 	raw, err := s.requester.call(ctx, mcpMessage{"mcp_message", server, message})
 	if err != nil {
@@ -220,12 +218,10 @@ type elicitation struct {
 	mcp.Elicitation
 }
 
-// Elicit implements mcp.Inside.
 func (s *Servers) Elicit(ctx context.Context, q mcp.Elicitation) ([]byte, error) {
 	return s.requester.call(ctx, elicitation{"elicitation", q})
 }
 
-// Incoming implements mcp.Inside.
 func (s *Servers) Incoming(server string) <-chan []byte { return s.of(server) }
 
 func (s *Servers) of(server string) chan []byte {

@@ -227,7 +227,6 @@ type Phase struct {
 	ByNext        bool   // it ended because the next one began
 }
 
-// PhaseState is the state of a phase.
 type PhaseState string
 
 // The states of phases.

@@ -164,7 +164,6 @@ func (h *host) Goal(command string) (*until.Goal, error) {
 	return h.c.cfg.Goal(command)
 }
 
-// Out implements slash.Host and Person.
 func (h *host) Out() io.Writer { return h.out }
 
 func (h *host) Diff(text string) {
@@ -226,7 +225,6 @@ func (c *Conversation) Edited(id, text string, err error) {
 	}
 }
 
-// Pick implements slash.Host and Person.
 func (h *host) Pick(ctx context.Context, title string, items []slash.Item) (id string, ok bool, err error) {
 	if !h.c.cfg.CanPick || len(items) == 0 {
 		return "", false, nil
@@ -242,7 +240,6 @@ func (h *host) Pick(ctx context.Context, title string, items []slash.Item) (id s
 	return id, true, err
 }
 
-// Ask implements slash.Host and Person.
 func (h *host) Ask(ctx context.Context, question string, options ...choice.Option) (string, error) {
 	return h.ask(ctx, Question{Text: plain.Text(question), Answers: options})
 }

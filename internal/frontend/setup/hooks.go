@@ -285,7 +285,6 @@ func joinHooks(ours hooks.Runner, program *agentsdk.Hooks) hooks.Runner {
 	return joinedHooks{ours, program}
 }
 
-// Rules implements hooks.Runner.
 func (j joinedHooks) Rules() (out []hook.Rule) {
 	for _, r := range j {
 		out = append(out, r.Rules()...)

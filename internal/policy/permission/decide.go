@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// unitKind is the kind of a unit.
 type unitKind int
 
 const (
