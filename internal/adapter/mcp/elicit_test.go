@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -106,6 +107,40 @@ func TestDefaultsWithoutPerson(t *testing.T) {
 			t.Errorf("project %v: %+v, %v", project, got, err)
 		}
 	}
+}
+
+// SPEC 17.1: while two calls run, nobody knows whose question a server's is: nobody is asked.
+func TestWhoseQuestion(t *testing.T) {
+	var running, asked sync.WaitGroup
+	running.Add(2)
+	asked.Add(2)
+	w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server {
+		s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
+		s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			running.Done()
+			running.Wait()
+			got, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "details", RequestedSchema: json.RawMessage(`{"type":"object"}`)})
+			asked.Done()
+			asked.Wait() // until then both calls run
+			if err != nil {
+				return nil, err
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: got.Action}}}, nil
+		})
+		return s
+	})})
+	set, _ := w.offer(t)
+	var calls sync.WaitGroup
+	for range 2 {
+		calls.Go(func() {
+			who := &answers{say: []string{"accept"}}
+			of, _ := set.Find("mcp__s__ask")
+			if r, err := of.Run(t.Context(), tool.Env{Ask: who}, json.RawMessage(`{}`)); err != nil || !strings.HasPrefix(r.Text, "decline") || len(who.heard) > 0 {
+				t.Errorf("%+v, %v, heard %q", r, err, who.heard)
+			}
+		})
+	}
+	calls.Wait()
 }
 
 // asker is a server that asks for something of this schema.

@@ -69,7 +69,7 @@ func (p Pins) Of(srv Server) (*Accepted, error) {
 	key := p.key(srv)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := p.mem[key]; a != nil || p.Dir == "" || srv.InProgram() { // another program may have a server of that name
+	if a := p.mem[key]; a != nil || p.Dir == "" {
 		return a, nil
 	}
 	name := filepath.Join(p.Dir, key+".json")
@@ -108,7 +108,7 @@ func (p Pins) Keep(srv Server, l listed) (*Accepted, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mem[key] = a
-	if p.Dir == "" || p.ReadOnly || srv.InProgram() {
+	if p.Dir == "" || p.ReadOnly || srv.InProgram() { // another program may have a server of that name
 		return a, nil
 	}
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {

@@ -3,9 +3,12 @@
 package workspace
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -167,5 +170,54 @@ func TestReplacedWhileOpened(t *testing.T) {
 	}
 	if f, err := w.Read(t.Context(), "a.txt", 0); err != nil || string(f.Data) != "new" {
 		t.Errorf("%q %v", f.Data, err)
+	}
+}
+
+// SPEC 16.8: until a file has its own rights, nobody else can read what is written to it.
+func TestUnfinishedIsPrivate(t *testing.T) {
+	t.Parallel()
+	w, root := open(t, map[string]string{"a": "a0"})
+	must.Do(t, os.Chmod(filepath.Join(root, "a"), 0o600))
+	looked := 0
+	w.hook = func(step, _ string) error {
+		if step != "chmod" {
+			return nil
+		}
+		for _, e := range must.Get(os.ReadDir(root))(t) {
+			looked++
+			if info := must.Get(e.Info())(t); info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v", e.Name(), info.Mode())
+			}
+		}
+		return nil
+	}
+	if _, err, _ := attempt(w, []tool.Write{{Path: "a", Data: []byte("a1"), Expect: hashText("a0")}}); err != nil || looked != 2 {
+		t.Errorf("%v, %d files", err, looked)
+	}
+}
+
+// looking is a context that is asked while a file is read.
+type looking struct {
+	context.Context
+	asked func()
+}
+
+func (l looking) Err() error { l.asked(); return l.Context.Err() }
+
+// SPEC 4.10: a file that is written in the middle of reading it is read again.
+func TestReadWhileWritten(t *testing.T) {
+	t.Parallel()
+	size := 5 << 20 // it is read in two pieces
+	w, root := open(t, map[string]string{"a": strings.Repeat("o", size)})
+	name := filepath.Join(root, "a")
+	must.Do(t, os.Chtimes(name, time.Time{}, time.Unix(1, 0)))
+	asked := 0
+	f, err := w.Read(looking{t.Context(), func() {
+		if asked++; asked == 2 {
+			must.Do(t, os.WriteFile(name, bytes.Repeat([]byte("n"), size), 0o600))
+		}
+	}}, "a", 0)
+	if err != nil || len(f.Data) != size || bytes.IndexByte(f.Data, 'o') >= 0 {
+		t.Errorf("%v, %d bytes, the old ones until %d", err, len(f.Data), bytes.LastIndexByte(f.Data, 'o'))
 	}
 }

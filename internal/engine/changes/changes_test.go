@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +18,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -144,6 +148,30 @@ func TestWriteAndUndo(t *testing.T) {
 	}
 }
 
+// interrupting are files whose writes are interrupted when they are done.
+type interrupting struct {
+	tool.Files
+	stop context.CancelFunc
+}
+
+func (f interrupting) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
+	cs, err := f.Files.WriteAll(ctx, ws)
+	f.stop()
+	return cs, err
+}
+
+// SPEC 11.1: an interrupt in the middle of a write does not keep its changes out of the log.
+func TestAnInterruptedWriteIsRecorded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx, stop := context.WithCancel(t.Context())
+	p := &turn.Pending{Call: llm.Call{ID: "c1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}}
+	_, err := r.rec.Files(interrupting{r.files, stop}, p).WriteAll(ctx, []tool.Write{{Path: "a", Data: []byte("one\n")}})
+	if err != nil || r.kinds() != "writing file_changed" {
+		t.Errorf("%v, the log is %s", err, r.kinds())
+	}
+}
+
 // SPEC 11.2: what a death between a write and its record left is found.
 func TestRecover(t *testing.T) {
 	t.Parallel()
@@ -189,6 +217,26 @@ func (j *afterDeath) Checkpoint(string) error                                   
 func (j *afterDeath) Lost([]string, int) []string                               { return nil }
 func (j *afterDeath) Content(context.Context, tool.Hash) ([]byte, error) {
 	return nil, errors.New("not kept")
+}
+
+// SPEC 11.1: where a command removes more folders than are searched for ignored files, it is
+// asked about for what the others may hold.
+func TestFoldersThatAreNotSearched(t *testing.T) {
+	t.Parallel()
+	for folders, want := range map[int]string{1998: "", 2001: "big/"} {
+		r := newRig(t)
+		for i := range folders {
+			must.Do(t, os.MkdirAll(filepath.Join(r.dir, "big", strconv.Itoa(i)), 0o700))
+		}
+		rec := changes.New(r.log, &changes.Fold{}, changes.Config{
+			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: r.log.CatchUp, Journal: changes.Share(&afterDeath{}),
+		})
+		cmds := must.Get(command.ParseWith("rm -r big", shellsyntax.Options{Dir: r.dir}))(t)
+		p := &turn.Pending{Footprint: tool.Footprint{Unknown: true, Shell: "rm -r big", Commands: cmds}}
+		if got := rec.Unrestorable(t.Context(), p, process.Confine{}); got != want {
+			t.Errorf("%d folders: %q, want %q", folders, got, want)
+		}
+	}
 }
 
 // SPEC 11.1, 4.9: what ran when pawl died is found by what the call was recorded

@@ -26,6 +26,7 @@ type world struct {
 	refused []string
 	server  string
 	seen    []string
+	close   func() error
 }
 
 func (w *world) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
@@ -83,6 +84,7 @@ func start(t *testing.T, grants ...string) (*world, string) {
 		o.Grants = append(o.Grants, grant)
 	}
 	p := New(o)
+	w.close = p.Close
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = p.Serve(l) }()
 	t.Cleanup(func() { _ = p.Close() })
@@ -287,13 +289,21 @@ func TestRebinding(t *testing.T) {
 // with the proxy.
 func TestTunnel(t *testing.T) {
 	t.Parallel()
-	_, at := start(t, granted...)
+	w, at := start(t, granted...)
+	open := must.Get(net.Dial("tcp", at))(t)
+	defer open.Close()
+	must.Done(t)(io.WriteString(open, "CONNECT good.test:80 HTTP/1.1\r\n\r\n"))
+	must.Done(t)(http.ReadResponse(bufio.NewReader(open), nil))
 	c := must.Get(net.Dial("tcp", at))(t)
 	defer c.Close()
 	must.Done(t)(io.WriteString(c, "CONNECT good.test:80 HTTP/1.1\r\n\r\nGET /through HTTP/1.1\r\nHost: inner\r\nConnection: close\r\n\r\n"))
 	all, err := io.ReadAll(c)
 	if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK") || !strings.HasSuffix(string(all), "hello from inner") {
 		t.Errorf("%q %v", all, err)
+	}
+	must.Do(t, w.close())
+	if rest, _ := io.ReadAll(open); len(rest) > 0 {
+		t.Errorf("%q", rest)
 	}
 }
 
