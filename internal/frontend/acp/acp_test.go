@@ -554,6 +554,8 @@ func TestClose(t *testing.T) {
 	e.result(e.request("session/load", object{"sessionId": e.id, "cwd": e.dir}))
 	if log := e.log(); strings.Count(log, "user_message_chunk") != 1 {
 		t.Errorf("the prompt is not shown again: %s", log)
+	} else if strings.Count(log, "session/request_permission") != 1 {
+		t.Errorf("a question of the past is asked again: %s", log)
 	}
 	e.result(e.say("quit"))
 	if e.answer(e.say("hi"))["error"] == nil {

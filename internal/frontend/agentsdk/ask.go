@@ -190,14 +190,14 @@ func (t *conversation) answered(r response) {
 }
 
 // scope returns for how long the program allows the call: "from now on" only if it
-// sends back the suggested rule.
+// sends back the suggested rule. What may not be allowed for good the gate knows.
 func (k ask) scope(ps []permissionUpdate) event.Scope {
 	scope := event.Once
 	for _, p := range ps {
 		if p.Type != "addRules" || p.Behavior != "allow" || len(p.Rules) != 1 || p.Rules[0] != k.rule {
 			continue
 		}
-		if p.Destination == "session" || p.Destination == "cliArg" || !k.question.Always {
+		if p.Destination == "session" || p.Destination == "cliArg" {
 			scope = event.Session
 		} else {
 			return event.Always

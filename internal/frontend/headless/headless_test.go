@@ -74,6 +74,39 @@ func TestStreamIsAsTheSchemaSays(t *testing.T) {
 	}
 }
 
+// SPEC 18.1: the stream of a run in a session that is taken up again begins with the run.
+func TestStreamOfAResumedSession(t *testing.T) {
+	cfg := sessiontest.Config(t, must.Dir(t), llmtest.New(llmtest.Say("one"), llmtest.Say("two")), nil)
+	for _, prompt := range []string{"the first prompt", "the second prompt"} {
+		s := sessiontest.Open(t, cfg)
+		var out bytes.Buffer
+		must.Get(Run(t.Context(), s, prompt, opts(Stream, &out, io.Discard)))(t)
+		must.Do(t, s.Close())
+		if strings.Contains(out.String(), "the first prompt") == (prompt != "the first prompt") {
+			t.Errorf("%s: %s", prompt, &out)
+		}
+	}
+}
+
+// SPEC 10.4: a run whose log cannot be written any more, at whatever event, ends with an error.
+func TestFullDisk(t *testing.T) {
+	for room := 1; ; room++ {
+		cfg := sessiontest.Config(t, must.Dir(t), llmtest.New(llmtest.Say("done")), nil)
+		store := sessiontest.Fill(cfg.Store, 1000)
+		cfg.Store = store
+		s := sessiontest.Open(t, cfg)
+		store.Leave(room)
+		var out bytes.Buffer
+		r, err := Run(t.Context(), s, "go", opts(JSON, &out, io.Discard))
+		if r.Outcome == "done" {
+			return
+		}
+		if err == nil {
+			t.Errorf("room for %d appends: %+v, %s", room, r, &out)
+		}
+	}
+}
+
 // SPEC 10.4, 20.2: a refusal after which the model ended by itself is in the result. It is
 // the run's outcome only where the run did nothing besides.
 func TestRefusedAtTheEnd(t *testing.T) {

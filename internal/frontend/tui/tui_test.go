@@ -256,17 +256,28 @@ func TestPasteIsNoAnswer(t *testing.T) {
 	r.rest(1)
 }
 
-// Keys that were pressed as a question was drawn do not answer it.
+// Keys that were pressed as a question was drawn, or while somebody types, do not answer it.
 //
 // SPEC 18.4
 func TestQuestionWaits(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	asks := make(chan struct{})
+	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
+	first.Wait = asks
+	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
 	r.start("")
 	r.say("go")
 	r.press("enter")
+	r.see("esc interrupts")
+	r.pass(time.Minute) // nobody types
+	close(asks)
 	r.see("y  yes")
-	r.press("y")
+	r.press("y") // the question was seen only now
+	r.see("› y")
+	r.pass(quietTime - 100*time.Millisecond)
+	r.press("backspace")
+	r.pass(200 * time.Millisecond)
+	r.press("y") // the last key was pressed only now
 	r.see("› y")
 	r.press("backspace", "enter")
 	r.pass(time.Second)
