@@ -1,9 +1,17 @@
 package permission
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -28,6 +36,23 @@ func TestLackedIsOneReport(t *testing.T) {
 	} {
 		if got := lacked(c.all); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// SPEC 16.12: a name that leads elsewhere, as a link does, is refused: the person would be
+// asked about another place than the one that is opened.
+func TestHeldLink(t *testing.T) {
+	dir, outside := must.Dir(t), must.Dir(t)
+	must.Do(t, os.Symlink(outside, outside+".link"))
+	must.Write(t, filepath.Join(outside, "f"), "x")
+	ws := must.Get(workspace.Open(dir, workspace.Options{Outside: true}))(t)
+	defer ws.Close()
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
+	g := New(Config{Rights: &Rights{Log: log, Policy: permission.New(permission.Config{Root: dir})}, Person: true, Files: ws}).Gate()
+	for what, want := range map[string]permission.Verdict{filepath.Join(outside, "f"): permission.Ask, filepath.Join(outside+".link", "f"): permission.Deny} {
+		if _, v := g.held(&turn.Pending{}, process.Refusal{Act: process.ActRead, What: what}, permission.Decision{}); v != want {
+			t.Errorf("%s: %v, want %v", what, v, want)
 		}
 	}
 }
