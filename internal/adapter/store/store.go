@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,6 +39,11 @@ var (
 	// ErrNewer means that a newer version of pawl wrote the log.
 	ErrNewer = errors.New("the log is from a newer pawl")
 )
+
+// Full reports whether an error is that of a full disk, or of one's share of it.
+func Full(err error) bool {
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 const (
 	maxID    = 128

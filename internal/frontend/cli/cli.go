@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
@@ -104,7 +105,7 @@ func exitCode(err error) (code int, said bool) {
 	if e := (*setup.UsageError)(nil); errors.As(err, &e) {
 		return 2, false
 	}
-	if headless.DiskFull(err) {
+	if store.Full(err) {
 		return headless.Full, false
 	}
 	switch fault.CategoryOf(err) {

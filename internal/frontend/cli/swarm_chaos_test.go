@@ -517,8 +517,13 @@ func (c *chaos) stop() {
 		select {
 		case <-w.end:
 		case <-late:
-			w.kill()
-			c.t.Errorf("seed %d: %s did not end when it was told to: %s", c.seed, w.home, lastOf(w.out))
+			_ = w.cmd.Process.Signal(syscall.SIGQUIT) // its goroutines
+			select {
+			case <-w.end:
+			case <-time.After(patient):
+				w.kill()
+			}
+			c.t.Errorf("seed %d: %s did not end when it was told to: %s", c.seed, w.home, w.out)
 		}
 	}
 }

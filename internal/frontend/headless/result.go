@@ -6,8 +6,6 @@ package headless
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"syscall"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -133,10 +131,6 @@ const Full = 12
 // Misfit is the exit code of an answer that does not fit its schema.
 const Misfit = 11
 
-func DiskFull(err error) bool {
-	return errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 // hold adds the answer that fits the run's schema, if there is one.
 func (r *Result) hold(form *structured.Answer) {
 	if form == nil {
@@ -153,7 +147,7 @@ func (r *Result) fail(err error) error {
 	f := turn.Describe(err)
 	r.Outcome, r.ExitCode, r.Error = string(event.EndFailed), 1, &f
 	switch {
-	case DiskFull(err):
+	case store.Full(err):
 		r.Outcome, r.ExitCode = string(event.EndDisk), Full
 	case fault.CategoryOf(err) == fault.Configuration:
 		r.Outcome, r.ExitCode = string(event.EndConfig), 3

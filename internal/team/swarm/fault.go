@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
 
@@ -36,7 +36,7 @@ func FaultOf(err error) event.TaskFault {
 	switch {
 	case errors.As(err, &fault):
 		return fault.Of
-	case errors.Is(err, syscall.ENOSPC):
+	case store.Full(err):
 		return event.FaultMachine
 	}
 	return event.FaultTask

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
@@ -339,6 +340,7 @@ func TestPauseAndResume(t *testing.T) {
 		"provider": Outside(event.FaultProvider, errors.New("it is over")),
 		"machine":  Outside(event.FaultMachine, errors.New("it is over")),
 		"disk":     fmt.Errorf("it is over: %w", syscall.ENOSPC),
+		"log":      fmt.Errorf("it is over: %w", store.ErrFull),
 		"tool":     nil,
 	} {
 		t.Run(name, func(t *testing.T) {
