@@ -209,8 +209,8 @@ func (c *chaos) pawl(home string, disk int, more []string, args ...string) *pers
 	}
 	p.cmd = pawl(c.t, c.dir, p.home, append(env, more...), args...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
-	if disk > 0 { // a disk of its own, which will be full
-		script := fmt.Sprintf(`mount -t tmpfs -o size=%dk,mode=700 tmpfs "$HOME" && mkdir "$HOME/tmp" && exec "$0" "$@"`, disk)
+	if disk > 0 { // a disk of its own, which will be full. A shell that waits forgets a signal
+		script := fmt.Sprintf(`trap 'exit 130' INT TERM; mount -t tmpfs -o size=%dk,mode=700 tmpfs "$HOME" && mkdir "$HOME/tmp" && exec "$0" "$@"`, disk)
 		p.cmd.Args = append([]string{"sh", "-c", script, p.cmd.Path}, args...)
 		p.cmd.Path = "/bin/sh"
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
