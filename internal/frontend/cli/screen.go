@@ -46,6 +46,9 @@ func (a *App) screenOn(f *flags, s settings.Screen) *screenTerminal {
 		return nil
 	}
 	if _, _, err := t.Size(); err != nil {
+		return nil
+	}
+	if err := t.Start(); err != nil {
 		t.Close()
 		return nil
 	}
@@ -190,7 +193,7 @@ func (in *input) leave(ctx context.Context, do func() error) error {
 	if err == nil {
 		err = do()
 	}
-	if again := in.t.Resume(); err == nil {
+	if again := in.t.Start(); err == nil {
 		err = again
 	}
 	in.read(ctx)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
 // cooked is the Input of a dumb terminal: the terminal edits its lines, echoes
@@ -12,7 +14,7 @@ import (
 // the time, so that it notices what is typed while nobody reads a line.
 type cooked struct {
 	out io.Writer
-	tty *tty
+	tty *tty.Terminal
 
 	mu    sync.Mutex
 	more  chan struct{} // capacity 1: something came
@@ -22,7 +24,7 @@ type cooked struct {
 	yield bool
 }
 
-func newCooked(in io.Reader, out io.Writer, t *tty) *cooked {
+func newCooked(in io.Reader, out io.Writer, t *tty.Terminal) *cooked {
 	c := &cooked{out: out, tty: t, more: make(chan struct{}, 1)}
 	go c.pump(bufio.NewReader(in))
 	return c
@@ -93,7 +95,7 @@ func (c *cooked) Answer(prompt string) (string, error) {
 }
 
 func (c *cooked) Drop() {
-	c.tty.flush()
+	c.tty.Flush()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lines = nil

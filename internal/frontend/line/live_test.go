@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
 // hearing is a typist who also types while a turn runs.
@@ -142,7 +143,7 @@ func TestWatchingCommands(t *testing.T) {
 // /pause is heard as well.
 func TestHeardAheadOnADumbTerminal(t *testing.T) {
 	src, w := io.Pipe()
-	c := newCooked(src, io.Discard, &tty{})
+	c := newCooked(src, io.Discard, &tty.Terminal{})
 	heard := make(chan string, 8)
 	stop := c.Ahead(func(l string) bool {
 		heard <- l

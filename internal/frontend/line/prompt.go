@@ -8,13 +8,14 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/editor"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
 // prompt is the Input of a terminal that understands escape codes: the screen's editor and
 // keys, in as many rows as the text needs. It reads the terminal all the time: what is typed
 // while nobody reads a line is edited unseen, and shown by the next Line.
 type prompt struct {
-	tty     *tty
+	tty     *tty.Terminal
 	out     io.Writer
 	history *history.File
 	keys    map[string]func(*editor.Editor)
@@ -48,7 +49,7 @@ const (
 	pasteOff = "\x1b[?2004l"
 )
 
-func newPrompt(in io.Reader, out io.Writer, t *tty, h *history.File, past []string) *prompt {
+func newPrompt(in io.Reader, out io.Writer, t *tty.Terminal, h *history.File, past []string) *prompt {
 	p := &prompt{tty: t, out: out, history: h, keys: map[string]func(*editor.Editor){}, entry: input{Editor: editor.New()}}
 	p.changed, p.in = sync.NewCond(&p.mu), &p.entry
 	p.entry.SetHistory(past)
@@ -57,7 +58,7 @@ func newPrompt(in io.Reader, out io.Writer, t *tty, h *history.File, past []stri
 			p.keys[k] = a.Do
 		}
 	}
-	_ = t.quiet() // where it fails, typed input is echoed
+	_ = t.Quiet() // where it fails, typed input is echoed
 	go p.pump(in)
 	return p
 }
@@ -111,7 +112,9 @@ func (p *prompt) press(in *input, k keys.Press) {
 	case k.Name == "ctrl+r":
 		in.Search()
 	case k.Name == "ctrl+z" && p.shown != nil:
-		p.tty.suspend()
+		_ = p.tty.Cooked() // the shell sets its own
+		p.tty.Suspend()
+		_ = p.tty.Raw()
 		p.shown = &drawing{out: p.out, sign: p.shown.sign}
 	case k.Name == "up" || k.Name == "ctrl+p":
 		if !in.Up(columns - 1) {
@@ -152,7 +155,7 @@ func (p *prompt) Answer(sign string) (string, error) {
 func (p *prompt) read(in *input, sign string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.tty.raw()                       // a terminal that is gone
+	_ = p.tty.Raw()                       // a terminal that is gone
 	_, _ = io.WriteString(p.out, pasteOn) // ends the read
 	p.in, p.shown = in, &drawing{out: p.out, sign: sign}
 	if len(in.entered) == 0 {
@@ -170,7 +173,7 @@ func (p *prompt) read(in *input, sign string) (string, error) {
 	p.shown.leave(&end.shown)
 	p.in, p.shown, p.yields = &p.entry, nil, false
 	_, _ = io.WriteString(p.out, pasteOff)
-	_ = p.tty.quiet()
+	_ = p.tty.Quiet()
 	return end.text, end.err
 }
 
@@ -182,7 +185,7 @@ func (p *prompt) Yield() {
 }
 
 func (p *prompt) Drop() {
-	p.tty.flush()
+	p.tty.Flush()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.entry.Take()

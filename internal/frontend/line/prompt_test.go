@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/history"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/emulator"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
+	"github.com/pawl-agent/pawl/internal/frontend/tui/tty"
 )
 
 // desk is a prompt on an emulated terminal.
@@ -29,7 +30,7 @@ func newDesk(t *testing.T, past ...string) *desk {
 	h, _, err := history.Open("")
 	must.Do(t, err)
 	d := &desk{t: t, terminal: emulator.New(80, 24), reads: make(chan struct{}, 1), ended: make(chan entered, 1), typist: w}
-	d.prompt = newPrompt(src, d, &tty{}, h, past)
+	d.prompt = newPrompt(src, d, &tty.Terminal{}, h, past)
 	return d
 }
 

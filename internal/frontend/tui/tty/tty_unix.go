@@ -1,7 +1,7 @@
 //go:build darwin || freebsd || linux || netbsd || openbsd
 
-// Package tty sets a terminal to raw mode for a screen: each key arrives unchanged, and
-// input typed before is kept. Close and Cooked restore the terminal's former state.
+// Package tty sets a terminal's modes. Input typed before is kept; Close and Cooked restore
+// the terminal's former state.
 package tty
 
 import (
@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal is a terminal that a screen has.
+// Terminal is a terminal with a person at it. The modes of the zero Terminal do nothing.
 type Terminal struct {
 	in, out *os.File
 	reader  cancelreader.CancelReader
@@ -30,34 +30,49 @@ type Terminal struct {
 // ErrCancelled is what Read returns after Cancel.
 var ErrCancelled = cancelreader.ErrCanceled
 
-// Open puts the terminal of two files into raw mode.
+// Open returns the terminal of two files, in the mode that it has.
 func Open(in, out *os.File) (*Terminal, error) {
 	first, err := unix.IoctlGetTermios(int(in.Fd()), getTermios)
 	if err != nil {
 		return nil, err
 	}
-	t := &Terminal{in: in, out: out, first: *first}
-	if t.reader, err = cancelreader.NewReader(in); err != nil {
-		return nil, err
-	}
-	return t, t.raw()
+	return &Terminal{in: in, out: out, first: *first}, nil
 }
 
-// raw turns on raw mode and keeps what was typed before.
-func (t *Terminal) raw() error {
+// Raw is for editing: each key is read at once, and unchanged.
+func (t *Terminal) Raw() error {
+	return t.set(func(m *unix.Termios) { m.Lflag &^= unix.ECHO | unix.ICANON | unix.ISIG | unix.IEXTEN })
+}
+
+// Quiet is Raw, but the interrupt key is a signal.
+func (t *Terminal) Quiet() error {
+	return t.set(func(m *unix.Termios) {
+		m.Lflag &^= unix.ECHO | unix.ICANON | unix.IEXTEN
+		m.Cc[unix.VQUIT] = 0 // nobody here needs a core dump
+	})
+}
+
+// set changes the former state.
+func (t *Terminal) set(change func(*unix.Termios)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if t.in == nil || t.closed {
 		return nil
 	}
 	m := t.first
 	m.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
-	m.Lflag &^= unix.ECHO | unix.ICANON | unix.ISIG | unix.IEXTEN
 	m.Cc[unix.VMIN], m.Cc[unix.VTIME] = 1, 0
+	change(&m)
 	return unix.IoctlSetTermios(int(t.in.Fd()), setTermios, &m)
 }
 
-func (t *Terminal) cooked() error {
+// Cooked restores the terminal's state until another mode is set.
+func (t *Terminal) Cooked() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.in == nil || t.closed {
+		return nil
+	}
 	return unix.IoctlSetTermios(int(t.in.Fd()), setTermios, &t.first)
 }
 
@@ -73,35 +88,30 @@ func (t *Terminal) Resized(ctx context.Context) <-chan os.Signal {
 	return out
 }
 
-// Read reads what is typed, until Cancel.
+// Start goes to raw mode, and lets the terminal be read until Cancel.
+func (t *Terminal) Start() (err error) {
+	t.reading.Lock() // until a Read that was cancelled is over
+	defer t.reading.Unlock()
+	if t.reader != nil {
+		if err := t.reader.Close(); err != nil {
+			return err
+		}
+	}
+	if t.reader, err = cancelreader.NewReader(t.in); err != nil {
+		return err
+	}
+	return t.Raw()
+}
+
+// Read reads what is typed, between Start and Cancel.
 func (t *Terminal) Read(p []byte) (int, error) {
 	t.reading.Lock()
 	defer t.reading.Unlock()
 	return t.reader.Read(p)
 }
 
-// Cancel makes a waiting Read return ErrCancelled. Reads fail until Resume.
+// Cancel makes a waiting Read return ErrCancelled. Reads fail until Start.
 func (t *Terminal) Cancel() { t.reader.Cancel() }
-
-// Resume goes back to raw mode after Cancel, and lets the terminal be read again.
-func (t *Terminal) Resume() (err error) {
-	t.reading.Lock() // until the Read that was cancelled is over
-	defer t.reading.Unlock()
-	if err = t.reader.Close(); err == nil {
-		t.reader, err = cancelreader.NewReader(t.in)
-	}
-	if err != nil {
-		return err
-	}
-	return t.raw()
-}
-
-// Cooked restores the terminal's state until Resume.
-func (t *Terminal) Cooked() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.cooked()
-}
 
 // Suspend stops the process as the suspend key does.
 func (t *Terminal) Suspend() {
@@ -112,14 +122,13 @@ func (t *Terminal) Suspend() {
 	}
 }
 
-// Close restores the terminal's state for good.
+// Close restores the terminal's state for good. It may be called more than once.
 func (t *Terminal) Close() error {
+	err := t.Cooked()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
-		return nil
+	if t.closed = true; t.reader != nil {
+		t.reader.Cancel()
 	}
-	t.closed = true
-	t.reader.Cancel()
-	return t.cooked()
+	return err
 }
