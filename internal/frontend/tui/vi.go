@@ -42,10 +42,7 @@ func (s *screen) viKey(k keys.Press) bool {
 	case "right":
 		k.Text = "l"
 	case "up", "down":
-		if m.Mode() == "normal" {
-			return false
-		}
-		k.Text = map[string]string{"up": "k", "down": "j"}[k.Name]
+		return false
 	case "home":
 		k.Text = "0"
 	case "end":
@@ -91,12 +88,8 @@ func (s *screen) viModeLine() styled.Line {
 	if m == nil {
 		return nil
 	}
-	text := strings.ToUpper(m.Mode())
 	if !m.Normal() {
-		return styled.Of(styled.Dim, text)
+		return styled.Of(styled.Dim, "INSERT")
 	}
-	if m.Pending() != "" {
-		text += " " + m.Pending()
-	}
-	return styled.Of(styled.Accent, text)
+	return styled.Of(styled.Accent, strings.TrimSpace("NORMAL "+m.Pending()))
 }

@@ -31,11 +31,10 @@ type Editor struct {
 	pasted       []Pasted
 	recentPastes []Pasted // of texts that were taken, newest last
 
-	undo, redo    []state
-	typing        bool // the last change typed a letter: the next letter belongs to the same undo step
-	kills         kills
-	goalColumn    int // the column that up and down keep to; -1: the caret's
-	selectedRange row // in vi's visual mode
+	undo, redo []state
+	typing     bool // the last change typed a letter: the next letter belongs to the same undo step
+	kills      kills
+	goalColumn int // the column that up and down keep to; -1: the caret's
 
 	history   []string // oldest first
 	historyAt int      // the entry that is shown; len(history): none

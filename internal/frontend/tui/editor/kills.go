@@ -9,37 +9,20 @@ const maxKills = 30
 // text.
 type kills struct {
 	texts      []string
-	lastErased bool                // the last command erased
-	registers  map[string]register // of vi, by name
+	lastErased bool // the last command erased
 	// If size > 0, the last command inserted texts[at], which has size bytes.
 	at, size int
-}
-
-// register is the content of one of vi's registers; lines: whole lines.
-type register struct {
-	text  string
-	lines bool
 }
 
 // reset must be called by each command that neither erases nor yanks.
 func (k *kills) reset() { k.lastErased, k.size = false, 0 }
 
 // forNextText returns the texts without the state of the last command.
-func (k *kills) forNextText() kills { return kills{texts: k.texts, registers: k.registers} }
+func (k *kills) forNextText() kills { return kills{texts: k.texts} }
 
 // hasPlaceholder reports whether a long paste was erased.
 func (k *kills) hasPlaceholder() bool {
-	for _, t := range k.texts {
-		if strings.IndexFunc(t, isPlaceholder) >= 0 {
-			return true
-		}
-	}
-	for _, r := range k.registers {
-		if strings.IndexFunc(r.text, isPlaceholder) >= 0 {
-			return true
-		}
-	}
-	return false
+	return strings.IndexFunc(strings.Join(k.texts, ""), isPlaceholder) >= 0
 }
 
 // add adds an erased text; joins: to the last one, back: before it.

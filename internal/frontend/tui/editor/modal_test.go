@@ -48,7 +48,7 @@ func TestModalHolds(t *testing.T) {
 		text := rapid.StringMatching(`[ab .,\n漢e\x{301}]{0,20}`).Draw(t, "text")
 		vi(e, m, strings.ReplaceAll(text, "\n", "⏎")+"␛")
 		first := e.Text()
-		keys := rapid.SliceOfN(rapid.SampledFrom([]rune("hjklwWbBeEg0^$|_%xXdcyDCsSYJ~RiaAIoOpPru.23␛é漢⏎®GvVUftFT;,{}(\"+-<>")), 0, 40).Draw(t, "keys")
+		keys := rapid.SliceOfN(rapid.SampledFrom([]rune("hjklwWbBeEg0^$xXdcyDCsSYJ~iaAIoOpPru.23␛é漢⏎®GftFT;,(\"")), 0, 40).Draw(t, "keys")
 		vi(e, m, string(keys))
 		for m.Escape() {
 		}

@@ -75,7 +75,7 @@ func (e *Editor) Render(columns, most int) (lines []styled.Line, caretRow, caret
 	rows := e.rows(columns)
 	at := e.rowOf(rows)
 	for _, r := range rows {
-		lines = append(lines, e.renderRow(r))
+		lines = append(lines, e.renderText(e.text[r.from:r.to]))
 	}
 	caretColumn = min(e.column(rows, at), columns)
 	if len(lines) > most {
@@ -83,23 +83,6 @@ func (e *Editor) Render(columns, most int) (lines []styled.Line, caretRow, caret
 		lines, at = lines[first:first+most], at-first
 	}
 	return lines, at, caretColumn
-}
-
-// renderRow renders a row with the selection in reverse video, also that of a line's end.
-func (e *Editor) renderRow(r row) styled.Line {
-	from, to := max(r.from, e.selectedRange.from), min(r.to, e.selectedRange.to)
-	if from > to || e.selectedRange.from == e.selectedRange.to {
-		return e.renderText(e.text[r.from:r.to])
-	}
-	marked := e.renderText(e.text[from:to])
-	if to == r.to && e.selectedRange.to > r.to && e.ends(r.to) {
-		marked = marked.Add(styled.Text, " ")
-	}
-	for i := range marked {
-		marked[i].Attr |= styled.Reverse
-	}
-	out := append(e.renderText(e.text[r.from:from]), marked...)
-	return append(out, e.renderText(e.text[to:r.to])...)
 }
 
 func (e *Editor) renderText(text string) styled.Line {

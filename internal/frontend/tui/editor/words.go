@@ -90,25 +90,6 @@ func (e *Editor) right(at int) int {
 	return e.after(at)
 }
 
-// forth and back treat the end of a line as a character, although the caret can be there
-// only in an empty line.
-func (e *Editor) forth(at int) int {
-	if at = e.after(at); at < len(e.text) && e.ends(at) && !e.emptyLine(at) {
-		at++
-	}
-	return at
-}
-
-func (e *Editor) back(at int) int {
-	if at == 0 {
-		return 0
-	}
-	if at = e.before(at); e.ends(at) && !e.emptyLine(at) {
-		at = e.before(at)
-	}
-	return at
-}
-
 // nextWord returns where the next word begins. An empty line is a word. within: at most
 // the end of the line.
 func (e *Editor) nextWord(at int, big, within bool) int {
@@ -144,24 +125,20 @@ func (e *Editor) last() int {
 }
 
 // wordEnd returns the last character of the word at a position; if that is the position
-// itself, of the next word, unless stay is set. ok is false if there is none. empty: an
-// empty line is a word.
-func (e *Editor) wordEnd(at int, big, stay, empty bool) (end int, ok bool) {
+// itself, of the next word, unless stay is set.
+func (e *Editor) wordEnd(at int, big, stay bool) int {
 	if at == len(e.text) {
-		return at, false
+		return at
 	}
 	c := e.kind(at, big)
 	at = e.after(at)
 	if c == 0 || e.kind(at, big) != c {
 		if stay && c > 0 {
-			return e.before(at), true
+			return e.before(at)
 		}
 		for e.kind(at, big) == 0 {
-			if empty && e.emptyLine(at) {
-				return at, true
-			}
 			if at == len(e.text) {
-				return at, false
+				return at
 			}
 			at = e.after(at)
 		}
@@ -170,7 +147,7 @@ func (e *Editor) wordEnd(at int, big, stay, empty bool) (end int, ok bool) {
 	for at < len(e.text) && e.kind(at, big) == c {
 		at = e.after(at)
 	}
-	return e.before(at), true
+	return e.before(at)
 }
 
 // lastWord returns where the word before a position begins: the position's own word, unless
@@ -189,22 +166,6 @@ func (e *Editor) lastWord(at int, big bool) int {
 	return e.runStart(at, big)
 }
 
-// lastEnd returns the last character of the previous word.
-func (e *Editor) lastEnd(at int, big bool) int {
-	if at == 0 {
-		return 0
-	}
-	c := e.kind(at, big)
-	at = e.before(at)
-	for c > 0 && at > 0 && e.kind(at, big) == c {
-		at = e.before(at)
-	}
-	for at > 0 && e.kind(at, big) == 0 && !e.emptyLine(at) {
-		at = e.before(at)
-	}
-	return at
-}
-
 // runStart returns the start of the run of characters of the same kind, within the line.
 func (e *Editor) runStart(at int, big bool) int {
 	c := e.kind(at, big)
@@ -214,6 +175,14 @@ func (e *Editor) runStart(at int, big bool) int {
 			break
 		}
 		at = before
+	}
+	return at
+}
+
+// runEnd returns the end of the run of characters of the same kind, within the line.
+func (e *Editor) runEnd(at int, big bool) int {
+	for c := e.kind(at, big); !e.ends(at) && e.kind(at, big) == c; {
+		at = e.after(at)
 	}
 	return at
 }
