@@ -39,13 +39,14 @@ func (r *rig) pid() int {
 	return 0
 }
 
-// allStopped reports whether no thread of a process runs.
+// allStopped reports whether no thread of a process runs. One that started a program by
+// vfork is not stopped while that program is, before its exec: it waits in state D.
 func allStopped(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	return !slices.ContainsFunc(threads, func(name string) bool {
 		raw, _ := os.ReadFile(name)
 		_, state, _ := strings.Cut(string(raw), ") ")
-		return !strings.HasPrefix(state, "T")
+		return !strings.HasPrefix(state, "T") && !strings.HasPrefix(state, "D")
 	})
 }
 
