@@ -56,7 +56,6 @@ type client struct {
 	ids    atomic.Uint64
 	heard  atomic.Int64 // when the server last sent something, in ns
 	used   atomic.Int64 // when the server was last used
-	busy   atomic.Int32 // requests in progress
 	log    *tail
 	ready  atomic.Bool
 	ending atomic.Bool // it was asked to end
@@ -184,8 +183,7 @@ func (c *client) callOnce(ctx context.Context, method string, params, result any
 		return err
 	}
 	c.touch()
-	c.busy.Add(1)
-	defer func() { c.busy.Add(-1); c.touch() }()
+	defer c.touch()
 	asked := c.opt.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, c.opt.Hung, errHung)
 	defer cancel()

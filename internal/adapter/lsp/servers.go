@@ -421,7 +421,7 @@ func (s *Servers) inspect() bool {
 		switch used := s.opt.Usage(c.proc.Pid()); {
 		case used > s.opt.Memory:
 			c.fail(fmt.Errorf("it used %d MB of memory, over the limit of %d", used>>20, s.opt.Memory>>20))
-		case idle >= s.opt.Idle && c.busy.Load() == 0:
+		case idle >= s.opt.Idle: // no request is as long
 			c.stop(s.life)
 		}
 	}
