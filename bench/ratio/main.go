@@ -41,8 +41,6 @@ const (
 	usd   = 3000*3e-6 + 200*15e-6
 )
 
-var b bench
-
 // bench is what the flags say.
 type bench struct {
 	pawl, graph    string
@@ -56,10 +54,11 @@ type bench struct {
 	queue    string           // the address of the NATS server
 	machines []*exec.Cmd
 	requests atomic.Int64 // of the swarm
-	began    time.Time    // the swarm
+	began    atomic.Int64 // when the swarm began, in ns
 }
 
 func main() {
+	var b bench
 	flag.StringVar(&b.graph, "graph", "wide", "wide, diamond, mixed, chain or append")
 	flag.IntVar(&b.nats, "nats", 0, "machines that work over NATS; 0 works in one process")
 	flag.IntVar(&b.workers, "workers", 16, "workers, of all machines together")
@@ -96,10 +95,10 @@ func (b *bench) run() (err error) {
 		return b.swarm(fmt.Sprint(b.workers, " workers"), b.workers)
 	}
 	if b.nats > 0 {
+		defer b.stop()
 		if err := b.start(); err != nil {
 			return err
 		}
-		defer b.stop()
 	}
 	if err := b.swarm("no cap", b.workers); err != nil || b.spend == 0 && b.mb == 0 {
 		return err
@@ -214,6 +213,9 @@ func (b *bench) command(home string, args ...string) (*exec.Cmd, error) {
 	return c, os.MkdirAll(home, 0o700)
 }
 
+// seconds is how long the swarm has been running.
+func (b *bench) seconds() float64 { return time.Since(time.Unix(0, b.began.Load())).Seconds() }
+
 // start starts a server and the machines.
 func (b *bench) start() error {
 	s, err := natstest.New(filepath.Join(b.dir, "nats"))
@@ -223,7 +225,8 @@ func (b *bench) start() error {
 	if !s.ReadyForConnections(time.Minute) {
 		return errors.New("the NATS server is not ready")
 	}
-	b.queue, b.began = s.ClientURL(), time.Now()
+	b.queue = s.ClientURL()
+	b.began.Store(time.Now().UnixNano())
 	for i := range b.nats {
 		m, err := b.command(fmt.Sprint("machine", i), "worker", "--nats", b.queue, "--slots", fmt.Sprint(b.workers/b.nats), "-m", model)
 		if err != nil {
@@ -244,7 +247,7 @@ func (b *bench) start() error {
 		go func() {
 			for lines.Scan() {
 				if b.mb > 0 {
-					fmt.Printf("%.1f s, machine %d: %s\n", time.Since(b.began).Seconds(), i, lines.Text())
+					fmt.Printf("%.1f s, machine %d: %s\n", b.seconds(), i, lines.Text())
 				}
 			}
 		}()
@@ -306,12 +309,12 @@ func (b *bench) swarm(what string, workers int, flags ...string) error {
 		return err
 	}
 	c.Dir = dir
-	b.began = time.Now()
+	b.began.Store(time.Now().UnixNano())
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out[max(0, len(out)-2000):])
 	}
-	took, ideal := time.Since(b.began).Seconds(), b.ideal(workers).Seconds()
+	took, ideal := b.seconds(), b.ideal(workers).Seconds()
 	cpu := (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	fmt.Printf("%s, %s: %.2f s, ideal %.2f s, ratio %.3f; %d requests, %.1f s of CPU in the coordinator\n",
 		b.graph, what, took, ideal, took/ideal, b.requests.Load(), cpu)
