@@ -39,7 +39,7 @@ config.json and, if the folder is trusted, in its .claude/settings.json and
 				return err
 			}
 			if asJSON {
-				var listed []listedHook
+				listed := []listedHook{}
 				for _, h := range all {
 					listed = append(listed, listedHook{h.Event, h.Matcher, h.Command, h.From, h.Timeout.Seconds(), h.Free, h.Inert})
 				}
