@@ -41,7 +41,7 @@ func (c *Counts) Apply(e event.Event) {
 	case event.Stuck:
 		add(&c.stuck, [2]string{b.Rule, b.Level})
 	case event.Compacted:
-		add(&c.compacts, b.By)
+		add(&c.compacts, string(b.By))
 	case event.Warned:
 		add(&c.warnings, string(b.What))
 	case event.Checked:

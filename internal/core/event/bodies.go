@@ -272,7 +272,7 @@ type PhaseStep struct {
 // starts with (SPEC 13.1). A later Routed of the same turn replaces it.
 type Routed struct {
 	Route string   `json:"route"`
-	By    string   `json:"by"`  // flag, pattern, model, default; model asked, person: wider than before
+	By    RoutedBy `json:"by"`
 	Why   string   `json:"why"` // the words that decided
 	Path  []string `json:"path,omitempty"`
 	// Rights are those of the turn: read, run, edit. Empty: all.
@@ -327,12 +327,12 @@ type PersonRan struct {
 
 // Interrupted records that a person or a signal interrupted the turn.
 type Interrupted struct {
-	By string `json:"by"` // person, signal name, timeout, permission
+	By string `json:"by"` // a constant InterruptedBy…, or the name of a signal
 }
 
 // Marker is the text that the model reads where a turn was interrupted.
 func (i Interrupted) Marker() string {
-	if i.By == "permission" {
+	if i.By == InterruptedByPermission {
 		return "[Request interrupted by user due to permission denial]"
 	}
 	return "[Request interrupted by user]"
@@ -398,7 +398,7 @@ type Extended struct {
 // a whole reply whose cost is not known but at most USD.
 // USD is nil where it is not known.
 type Charged struct {
-	By       string    `json:"by"` // the child's session, or broken_reply, compaction, …
+	By       string    `json:"by"` // a constant Charged…, or a child's session
 	Child    bool      `json:"child,omitempty"`
 	Model    string    `json:"model,omitempty"`
 	Usage    llm.Usage `json:"usage"`
@@ -431,7 +431,7 @@ type SideRequest struct {
 type Compacted struct {
 	Why   CompactedWhy  `json:"why"`
 	Focus string        `json:"focus,omitempty"` // what the person wants to keep
-	By    string        `json:"by"`              // model, ledger (without a model), pointers (only results were dropped)
+	By    CompactedBy   `json:"by"`
 	Older int           `json:"older"`
 	Start []llm.Message `json:"start,omitempty"`
 	// Summary is the part of Start that is not derived from the log.

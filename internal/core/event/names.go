@@ -78,6 +78,34 @@ const (
 	CompactedCleanup CompactedWhy = "cleanup" // released results were dropped
 )
 
+// CompactedBy is what shortened it.
+type CompactedBy string
+
+const (
+	ByModel    CompactedBy = "model"
+	ByLedger   CompactedBy = "ledger"   // no model: only what is in the log
+	ByPointers CompactedBy = "pointers" // no summary: only results are dropped
+)
+
+// RoutedBy is what decided on a turn's rights.
+type RoutedBy string
+
+const (
+	RoutedByFlag    RoutedBy = "flag"
+	RoutedByPattern RoutedBy = "pattern" // words of the prompt
+	RoutedByModel   RoutedBy = "model"
+	RoutedByDefault RoutedBy = "default"
+	WidenedByModel  RoutedBy = "model asked" // the rights are wider than before
+	WidenedByPerson RoutedBy = "person"
+)
+
+// Interrupted.By is one of these, or the name of a signal.
+const (
+	InterruptedByPerson     = "person"
+	InterruptedByTimeout    = "timeout"
+	InterruptedByPermission = "permission" // a No without a reason
+)
+
 // OpName names an operation that has a start and an end.
 type OpName string
 
@@ -89,16 +117,29 @@ const (
 	OpRedo    OpName = "redo"
 )
 
-// BlockedBy is what denied a call: one of these, or what decides about rights (rule,
-// mode, refusal, …).
+// BlockedBy is what denied a call, or what decided that it may run.
 type BlockedBy string
 
 const (
-	ByNobody BlockedBy = "headless" // it needed consent, and nobody can be asked
-	ByPerson BlockedBy = "person"
-	ByStuck  BlockedBy = "stuck" // stuck detection
-	ByWindow BlockedBy = "gate"  // the window is full
-	ByHook   BlockedBy = "hook"
+	ByAllowedTools BlockedBy = "allowed-tools" // of a command or a skill
+	ByHook         BlockedBy = "hook"
+	ByJournal      BlockedBy = "journal" // no copy of what it destroys can be kept
+	ByMode         BlockedBy = "mode"
+	ByNobody       BlockedBy = "headless" // it needed consent, and nobody can be asked
+	ByOutside      BlockedBy = "outside"  // of the workspace
+	ByPerson       BlockedBy = "person"
+	ByProtected    BlockedBy = "protected" // a path
+	ByReadOnly     BlockedBy = "read-only"
+	ByRedefined    BlockedBy = "redefined" // a check that the agent redefined
+	ByRefusal      BlockedBy = "refusal"   // in every mode
+	ByRoute        BlockedBy = "route"
+	ByRule         BlockedBy = "rule"
+	BySandbox      BlockedBy = "sandbox"
+	ByScratch      BlockedBy = "scratch" // the session's own temporary folder
+	ByStuck        BlockedBy = "stuck"   // stuck detection
+	BySyntax       BlockedBy = "syntax"
+	ByUntrusted    BlockedBy = "untrusted" // a check of an untrusted folder
+	ByWindow       BlockedBy = "gate"      // the window is full
 )
 
 // Charged.By of requests beside the conversation, and of a reply that broke off. A child

@@ -221,7 +221,7 @@ func digest(text string) string {
 // IsPreference reports whether a prompt is an explicit lasting preference that can be
 // stored: then no model is needed.
 func (c *Cache) IsPreference(text string, r event.Routed) bool {
-	return c.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == "pattern"
+	return c.cfg.Prefer != nil && text != "" && r.Route == route.Profile && r.By == event.RoutedByPattern
 }
 
 // StorePreference stores a prompt that only states a preference and confirms it in

@@ -347,7 +347,7 @@ func (i *Interruption) Unwrap() error { return i.Why }
 
 func Interrupted(by string) *Interruption {
 	why := &fault.Error{Category: fault.Cancellation, Kind: fault.ErrInterrupted, Message: "interrupted (" + by + ")"}
-	if by == "timeout" {
+	if by == event.InterruptedByTimeout {
 		why.Kind, why.Message = fault.ErrTimeout, "the run reached its time limit (--timeout)"
 	}
 	return &Interruption{Why: why, By: by}

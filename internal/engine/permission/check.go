@@ -54,10 +54,10 @@ func (g *Gate) remembered(c *Check, d permission.Decision) (allowed, known bool)
 // whyAsked returns why a check needs consent. A yes to an untrusted check is
 // for what the person was shown, so the reason includes its definition.
 func (j *Judge) whyAsked(c *Check, d permission.Decision) string {
-	if d.By == permission.ByUntrusted {
-		return d.By + "\n" + j.definition(c)
+	if d.By == event.ByUntrusted {
+		return string(d.By) + "\n" + j.definition(c)
 	}
-	return d.By
+	return string(d.By)
 }
 
 // remember stores a person's answer; lasts: it holds for the session.
@@ -67,7 +67,7 @@ func (g *Gate) remember(c *Check, d permission.Decision, allowed, lasts bool) {
 		return
 	}
 	g.allowedChecks[c.Command] = g.whyAsked(c, d)
-	if lasts && (d.By == permission.ByRedefined || d.By == permission.ByUntrusted) {
+	if lasts && (d.By == event.ByRedefined || d.By == event.ByUntrusted) {
 		g.allowedAs[c.Command] = g.definition(c)
 	}
 }
@@ -88,7 +88,7 @@ func (j *Judge) definition(c *Check) string {
 // checkDenied words a denial for the closing line.
 func checkDenied(d permission.Decision) *turn.Refusal {
 	text := "not allowed: " + d.Reason
-	if d.By == permission.ByUntrusted {
+	if d.By == event.ByUntrusted {
 		return &turn.Refusal{Outcome: event.Denied, Text: "not run: " + d.Reason + " (pawl trust, or --trust for one run)"}
 	}
 	if d.Verdict == permission.Ask {

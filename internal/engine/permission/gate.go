@@ -102,10 +102,10 @@ func (g *Gate) routed(ctx context.Context, p *turn.Pending, d permission.Decisio
 	case g.Person:
 		g.missing[p] = d.MissingRight
 	case d.Explicit:
-		d.Verdict, d.By, d.Flag = permission.Deny, "route", ""
+		d.Verdict, d.By, d.Flag = permission.Deny, event.ByRoute, ""
 		d.Instead = "Say what you would change"
-	case d.By == "route":
-		if err := g.GrantRight(ctx, d.MissingRight, "model asked", p.Title()); err != nil {
+	case d.By == event.ByRoute:
+		if err := g.GrantRight(ctx, d.MissingRight, event.WidenedByModel, p.Title()); err != nil {
 			return d, err
 		}
 		return g.decide(ctx, p), nil
@@ -148,7 +148,7 @@ func (g *Gate) apply(ctx context.Context, asks []question, open map[*turn.Pendin
 				p.Refused = refusedByPerson(p, v)
 			}
 			if right := g.missing[p]; right != "" && allowed {
-				if err := g.GrantRight(ctx, right, "person", p.Title()); err != nil {
+				if err := g.GrantRight(ctx, right, event.WidenedByPerson, p.Title()); err != nil {
 					return err
 				}
 			}
@@ -174,13 +174,13 @@ func (g *Gate) Start(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	case checkOf(p) != nil && !g.allowed[p]:
 		return g.denial(p, d)
 	case d.Verdict == permission.Deny:
-		return p.Deny(d.Reason, event.BlockedBy(d.By))
+		return p.Deny(d.Reason, d.By)
 	case !g.allowed[p]:
-		return p.Deny(d.Reason+"; a call before it changed what it does. Call it again to have it asked about", event.BlockedBy(d.By))
+		return p.Deny(d.Reason+"; a call before it changed what it does. Call it again to have it asked about", d.By)
 	}
 	for _, now := range places(p.Footprint) {
 		if !slices.Contains(g.places[p], now) {
-			return p.Deny("it leads elsewhere than when it was allowed ("+d.Reason+"). Call it again to have it asked about", event.BlockedBy(d.By))
+			return p.Deny("it leads elsewhere than when it was allowed ("+d.Reason+"). Call it again to have it asked about", d.By)
 		}
 	}
 	return nil
@@ -207,7 +207,7 @@ func (g *Gate) denial(p *turn.Pending, d permission.Decision) *turn.Refusal {
 	if checkOf(p) != nil {
 		return checkDenied(d)
 	}
-	why, by := d.Reason, event.BlockedBy(d.By)
+	why, by := d.Reason, d.By
 	var advice []string // for the model only
 	if d.Instead != "" {
 		advice = append(advice, "Do not try it another way", d.Instead)

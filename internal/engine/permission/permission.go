@@ -92,7 +92,7 @@ func Call(p *turn.Pending) permission.Call {
 func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.decideWithCopy(ctx, p)
 	if d.Verdict == permission.Allow && p.Asks != "" {
-		return permission.Decision{Verdict: permission.Ask, By: "hook", Reason: p.Asks, Confine: d.Confine}
+		return permission.Decision{Verdict: permission.Ask, By: event.ByHook, Reason: p.Asks, Confine: d.Confine}
 	}
 	return d
 }
@@ -112,7 +112,7 @@ func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.
 		d.Pattern, d.CanAlways, d.Flag = "", false, ""
 		return d
 	}
-	return permission.Decision{Verdict: permission.Ask, By: "journal", Reason: why, Confine: d.Confine}
+	return permission.Decision{Verdict: permission.Ask, By: event.ByJournal, Reason: why, Confine: d.Confine}
 }
 
 // allowedAsEdit reports whether the mode for edits would allow a call that needs

@@ -19,7 +19,7 @@ type Rights struct {
 	// Keep, if set, stores a grant given for always.
 	Keep func(rule string) error
 	// Route grants the running turn a right that its route lacks.
-	Route func(ctx context.Context, right, by, what string) error
+	Route func(ctx context.Context, right string, by event.RoutedBy, what string) error
 	// Parent holds the rights of the session that started this one, nil for none.
 	// ReadOnly: this session may change nothing.
 	Parent   *Rights
@@ -67,7 +67,7 @@ func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) erro
 
 // GrantRight grants the running turn a right that its route lacks. An agent has
 // the rights of the turn that it works for.
-func (r *Rights) GrantRight(ctx context.Context, right, by, what string) error {
+func (r *Rights) GrantRight(ctx context.Context, right string, by event.RoutedBy, what string) error {
 	if r.Parent != nil {
 		return r.Parent.GrantRight(ctx, right, by, what)
 	}

@@ -28,7 +28,7 @@ func newFamily(t *testing.T) *family {
 		return &Rights{
 			Log: log, Policy: p, Parent: up, ReadOnly: readOnly,
 			Keep: func(rule string) error { f.kept = append(f.kept, id+" "+rule); return nil },
-			Route: func(_ context.Context, right, _, _ string) error {
+			Route: func(_ context.Context, right string, _ event.RoutedBy, _ string) error {
 				f.routed = append(f.routed, id+" "+right)
 				return nil
 			},

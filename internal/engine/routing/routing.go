@@ -111,7 +111,7 @@ func join(now, r event.Routed) event.Routed {
 	switch {
 	case now.Route == "":
 		return r
-	case r.By == "default", r.Route != now.Route && wider(now.Route, r.Route) == now.Route:
+	case r.By == event.RoutedByDefault, r.Route != now.Route && wider(now.Route, r.Route) == now.Route:
 		return now
 	case now.Explicit && r.Route != route.Edit:
 		r.Explicit, r.Why = true, now.Why // permission to run something is not permission to change it
@@ -138,28 +138,28 @@ func note(before, now event.Routed) string {
 func (s *Router) classify(ctx context.Context, prompt event.Prompted, now event.Routed) (event.Routed, error) {
 	mode := s.Route.Mode
 	if mode != route.Auto {
-		return s.routed(mode, "flag", "", mode != route.Edit), nil
+		return s.routed(mode, event.RoutedByFlag, "", mode != route.Edit), nil
 	}
 	m := route.ClassifyTyped(cmp.Or(prompt.Typed, prompt.Text), prompt.Text)
 	switch {
 	case m.Trouble && now.Explicit: // it takes no "change nothing" back
-		return s.routed(route.Edit, "default", "", false), nil
+		return s.routed(route.Edit, event.RoutedByDefault, "", false), nil
 	case m.Route != "":
-		return s.routed(m.Route, "pattern", m.Why, m.Explicit), nil
+		return s.routed(m.Route, event.RoutedByPattern, m.Why, m.Explicit), nil
 	case now.Route != "" || m.Words < 3 || !s.worthAsking():
-		return s.routed(route.Edit, "default", "", false), nil
+		return s.routed(route.Edit, event.RoutedByDefault, "", false), nil
 	}
 	name, why, err := s.askRoute(ctx, prompt.Text)
 	if err != nil {
 		return event.Routed{}, err
 	}
 	if name == "" {
-		return s.routed(route.Edit, "default", why, false), nil
+		return s.routed(route.Edit, event.RoutedByDefault, why, false), nil
 	}
-	return s.routed(name, "model", "", false), nil
+	return s.routed(name, event.RoutedByModel, "", false), nil
 }
 
-func (s *Router) routed(name, by, why string, explicit bool) event.Routed {
+func (s *Router) routed(name string, by event.RoutedBy, why string, explicit bool) event.Routed {
 	t, _ := route.Lookup(name)
 	r := event.Routed{Route: t.Name, By: by, Why: why, Path: t.Path(), Rights: t.Rights, Explicit: explicit}
 	if !s.narrows(by) {
@@ -171,7 +171,7 @@ func (s *Router) routed(name, by, why string, explicit bool) event.Routed {
 
 // narrows reports whether a route may take rights: a person can grant them again, or has
 // set the route.
-func (s *Router) narrows(by string) bool { return s.Person || by == "flag" }
+func (s *Router) narrows(by event.RoutedBy) bool { return s.Person || by == event.RoutedByFlag }
 
 // worthAsking reports whether a model's answer could change anything: in a run
 // without a person a route widens by itself, and where each edit asks or is
@@ -182,7 +182,7 @@ func (s *Router) worthAsking() bool {
 }
 
 // GrantRight adds to the running turn a right that its route lacks.
-func (s *Router) GrantRight(ctx context.Context, right, by, what string) error {
+func (s *Router) GrantRight(ctx context.Context, right string, by event.RoutedBy, what string) error {
 	now := eventlog.Query(s.Log, s.Fold.Current)
 	if slices.Contains(now.Rights, right) {
 		return nil

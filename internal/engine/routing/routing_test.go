@@ -13,7 +13,7 @@ import (
 // SPEC 13.1: a prompt that joins a turn widens what holds and never narrows it,
 // and what it does not say it leaves.
 func TestAPromptThatJoins(t *testing.T) {
-	of := func(name, by string, explicit bool) event.Routed {
+	of := func(name string, by event.RoutedBy, explicit bool) event.Routed {
 		return (&Router{Person: true}).routed(name, by, "", explicit)
 	}
 	for name, c := range map[string]struct{ now, next, want event.Routed }{
@@ -97,7 +97,7 @@ func TestModelsAnswer(t *testing.T) {
 // SPEC 13.1: where nobody can widen it, a route that pawl chose has all rights, and one
 // that somebody set keeps its own.
 func TestRightsWithoutPerson(t *testing.T) {
-	for by, want := range map[string]int{"pattern": 3, "model": 3, "default": 3, "flag": 1} {
+	for by, want := range map[event.RoutedBy]int{"pattern": 3, "model": 3, "default": 3, "flag": 1} {
 		for _, explicit := range []bool{false, true} {
 			got := (&Router{}).routed(route.Read, by, "", explicit)
 			if got.Route != route.Read || len(got.Rights) != want || by != "flag" && got.Explicit {

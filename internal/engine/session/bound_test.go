@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // boundModel opens a model whose server binds thinking, with a window of 24,000 tokens.
@@ -64,7 +63,7 @@ func TestBoundThinking(t *testing.T) {
 				cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return boundModel(t, web.URL, ref), nil }
 			})
 			log := r.run("read the old house", nil)
-			if cs := find[event.Compacted](log); len(cs) < 3 || cs[0].By != window.ByModel {
+			if cs := find[event.Compacted](log); len(cs) < 3 || cs[0].By != event.ByModel {
 				t.Errorf("%d compactions", len(cs))
 			}
 			_ = r.Close()

@@ -29,7 +29,7 @@ var writeIt = args(map[string]string{"path": "a.txt", "content": "two\n"})
 func routes(es []event.Event) []string {
 	var out []string
 	for _, r := range find[event.Routed](es) {
-		out = append(out, r.Route+" "+r.By)
+		out = append(out, r.Route+" "+string(r.By))
 	}
 	return out
 }

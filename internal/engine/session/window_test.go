@@ -138,7 +138,7 @@ func TestThousandCalls(t *testing.T) {
 	}
 	charged := find[event.Charged](events)
 	for _, c := range cs {
-		if c.By != window.ByModel || c.After*10 > c.Before*8 || c.Error != nil {
+		if c.By != event.ByModel || c.After*10 > c.Before*8 || c.Error != nil {
 			t.Errorf("%s: %d → %d tokens, %v", c.By, c.Before, c.After, c.Error)
 		}
 	}
@@ -305,7 +305,7 @@ func TestWithoutSummary(t *testing.T) {
 				t.Fatalf("%+v, %d compactions", end, len(cs))
 			}
 			for _, e := range cs {
-				if e.By != window.ByLedger || (e.Error == nil) != (c.fault == "") || e.Error != nil && !strings.Contains(e.Error.Message, c.fault) {
+				if e.By != event.ByLedger || (e.Error == nil) != (c.fault == "") || e.Error != nil && !strings.Contains(e.Error.Message, c.fault) {
 					t.Errorf("%s %+v", e.By, e.Error)
 				}
 			}
@@ -487,13 +487,13 @@ func TestPoorSummaryIsMadeAgain(t *testing.T) {
 	const good = "Learned: the pages 1 to 20 of looking are about doors, and the cellar door is on page 7 of them."
 	for name, c := range map[string]struct {
 		say  []string
-		by   string
+		by   event.CompactedBy
 		text string
 	}{
-		"good":        {[]string{good}, window.ByModel, good},
-		"poor, good":  {[]string{"ok", good}, window.ByModel, good},
-		"poor twice":  {[]string{"ok", "All is well."}, window.ByLedger, ""},
-		"poor, empty": {[]string{"ok", " "}, window.ByLedger, ""},
+		"good":        {[]string{good}, event.ByModel, good},
+		"poor, good":  {[]string{"ok", good}, event.ByModel, good},
+		"poor twice":  {[]string{"ok", "All is well."}, event.ByLedger, ""},
+		"poor, empty": {[]string{"ok", " "}, event.ByLedger, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := llmtest.New()
@@ -519,7 +519,7 @@ func TestPoorSummaryIsMadeAgain(t *testing.T) {
 				}
 			}
 			cs := find[event.Compacted](stored(t, r.cfg.Store, r.cfg.ID))
-			if len(cs) != 1 || cs[0].By != c.by || cs[0].Summary != c.text || (cs[0].Error == nil) != (c.by == window.ByModel) {
+			if len(cs) != 1 || cs[0].By != c.by || cs[0].Summary != c.text || (cs[0].Error == nil) != (c.by == event.ByModel) {
 				t.Errorf("%+v", cs)
 			}
 		})

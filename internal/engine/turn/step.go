@@ -69,7 +69,7 @@ func (l *Loop) Step(ctx context.Context, pending []*Pending) (event.End, error) 
 	case broken != nil:
 		return EndOf(broken)
 	case no:
-		mark := event.Interrupted{By: "permission"}
+		mark := event.Interrupted{By: event.InterruptedByPermission}
 		if err := l.Log.Append(context.WithoutCancel(ctx), event.Draft{Body: mark}); err != nil {
 			return event.EndFailed, err
 		}

@@ -231,11 +231,11 @@ func Route(r event.Routed) string {
 	}
 	t, known := route.Lookup(r.Route)
 	switch {
-	case r.By == "model asked", r.By == "person":
-		return plain.Line("route " + r.Route + " from now on: " + r.By + why)
+	case r.By == event.WidenedByModel, r.By == event.WidenedByPerson:
+		return plain.Line("route " + r.Route + " from now on: " + string(r.By) + why)
 	case !known || len(r.Rights) == 0 || slices.Contains(r.Rights, route.RightEdit):
 		return ""
-	case r.Explicit && r.By == "flag":
+	case r.Explicit && r.By == event.RoutedByFlag:
 		return plain.Line("route " + r.Route + ", as requested: pawl asks before it does more")
 	case r.Explicit:
 		return plain.Line("route " + r.Route + ": the request says not to change anything" + why)

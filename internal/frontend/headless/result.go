@@ -79,9 +79,9 @@ type Fallback struct {
 
 // Route is the classification of the prompt at the end of the run.
 type Route struct {
-	Route string `json:"route"`
-	By    string `json:"by"` // flag, pattern, default, model asked
-	Why   string `json:"why"`
+	Route string         `json:"route"`
+	By    event.RoutedBy `json:"by"`
+	Why   string         `json:"why"`
 }
 
 // Denial is a call that was denied.

@@ -138,7 +138,7 @@ func (v *view) note(b chat.Note) {
 	case chat.OfProgress:
 		v.aside("  (" + b.Text + ")")
 	case chat.OfInterrupt:
-		if b.By == "permission" {
+		if b.By == event.InterruptedByPermission {
 			v.line("you did not allow it, so the turn ends here; say what to do instead")
 		} else {
 			v.line("interrupted")

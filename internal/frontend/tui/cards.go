@@ -307,7 +307,7 @@ func (p *renderer) note(b chat.Note) {
 			return
 		}
 	case chat.OfInterrupt:
-		if role, text = styled.Warn, "interrupted; say what to do instead"; b.By == "permission" {
+		if role, text = styled.Warn, "interrupted; say what to do instead"; b.By == event.InterruptedByPermission {
 			text = "you did not allow it, so the turn ends here; say what to do instead"
 		}
 	case chat.OfPlan:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -27,12 +28,6 @@ type Check struct {
 	AllowedBefore bool
 }
 
-// The Decision.By of a check that the agent redefined, and of one in an untrusted folder.
-const (
-	ByRedefined = "redefined"
-	ByUntrusted = "untrusted"
-)
-
 // DecideCheck judges a call by which pawl itself checks the changes. It is judged like
 // any other call, with these exceptions: a command in a person's own configuration, a
 // check in an untrusted folder, and a check that the agent redefined (SPEC 16.4). The
@@ -45,13 +40,13 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 		return d
 	}
 	changed := p.redefinitions(k.Defined)
-	standing := d.By == "rule" && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.From == Granted && r.Text == d.Rule })
+	standing := d.By == event.ByRule && !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.From == Granted && r.Text == d.Rule })
 	switch {
 	case k.Untrusted != "":
-		return k.ask(d, ByUntrusted, k.Untrusted, "--trust")
+		return k.ask(d, event.ByUntrusted, k.Untrusted, "--trust")
 	case len(changed) > 0 && d.Confine.Level == process.Unconfined && !p.mode.Free() && !(d.Verdict == Allow && standing):
-		return k.ask(d, ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
-	case d.Verdict != Ask || d.By != "mode" || p.mode.ReadsOnly():
+		return k.ask(d, event.ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
+	case d.Verdict != Ask || d.By != event.ByMode || p.mode.ReadsOnly():
 	case k.NamedByPerson, p.mode.on(doCheck) == Allow && !p.wide: // in its present state, which is trusted
 		d.Verdict = Allow
 	}
@@ -73,7 +68,7 @@ func (p *Policy) redefinitions(defined []string) []string {
 
 // ask turns d into a question about the check, or allows the check if the person
 // allowed its present definition.
-func (k Check) ask(d Decision, by, reason, flag string) Decision {
+func (k Check) ask(d Decision, by event.BlockedBy, reason, flag string) Decision {
 	if k.AllowedBefore {
 		d.Verdict = Allow
 		return d

@@ -125,7 +125,7 @@ func TestUnheld(t *testing.T) {
 				}
 			}
 			p := New(cfg)
-			if d := p.DecideCheck(line("npm test"), Check{Command: "npm test", Untrusted: "it changed"}); d.Verdict != Ask || d.By != ByUntrusted {
+			if d := p.DecideCheck(line("npm test"), Check{Command: "npm test", Untrusted: "it changed"}); d.Verdict != Ask || d.By != event.ByUntrusted {
 				t.Errorf("%+v %s: a changed check: %+v", sb, m, d)
 			}
 			if d := p.DecideCheck(line("npm test"), Check{Command: "npm test"}); d.Verdict != Allow {
@@ -307,7 +307,7 @@ func TestRedefinedChecks(t *testing.T) {
 		p := New(Config{Root: "/w", Home: "/home/u", Mode: c.mode, Sandbox: c.sandbox})
 		p.Apply(event.Event{Body: event.FileChanged{Path: c.changed, Tool: "write"}})
 		d := p.DecideCheck(line("make check"), Check{Command: "make check", Defined: []string{"Makefile", "package.json"}})
-		if d.Verdict != c.want || c.want == Ask && d.By != ByRedefined {
+		if d.Verdict != c.want || c.want == Ask && d.By != event.ByRedefined {
 			t.Errorf("%+v %s, %s changed: %+v", c.sandbox, c.mode, c.changed, d)
 		}
 	}

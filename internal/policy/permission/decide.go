@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -72,7 +73,7 @@ const (
 // prompt mentions, nor about a line of the command itself that only reads.
 func (p *Policy) Decide(c Call) Decision {
 	if c.Mention || c.Written {
-		if d := p.beyondTurn().inTurn(c); c.Mention || d.Verdict == Allow && d.By == "read-only" {
+		if d := p.beyondTurn().inTurn(c); c.Mention || d.Verdict == Allow && d.By == event.ByReadOnly {
 			return d
 		}
 	}
@@ -82,7 +83,7 @@ func (p *Policy) Decide(c Call) Decision {
 func (p *Policy) inTurn(c Call) Decision {
 	p = p.forCall(c.Footprint.Shell, c.Footprint.Git)
 	d := p.decide(c)
-	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == "mode" {
+	if p.mode.ReadsOnly() && d.Verdict == Deny && d.By == event.ByMode {
 		d.Flag = p.beyondPlan(c)
 	}
 	return p.withinTools(c, p.narrow(c, d))
@@ -112,7 +113,7 @@ func (p *Policy) decide(c Call) Decision {
 		}
 	}
 	if c.Footprint.AsksPerson {
-		return Decision{Verdict: Allow, By: "read-only", Reason: "it only asks you"} // and it runs nothing
+		return Decision{Verdict: Allow, By: event.ByReadOnly, Reason: "it only asks you"} // and it runs nothing
 	}
 	cmds, err := p.commands(c.Footprint)
 	switch {
@@ -256,7 +257,7 @@ func (p *Policy) instead(u unit) string {
 
 // combine judges every part; the strictest answer counts.
 func (p *Policy) combine(c Call, units []unit) Decision {
-	out := Decision{Verdict: Allow, By: "read-only", Reason: "it only reads", CanAlways: true}
+	out := Decision{Verdict: Allow, By: event.ByReadOnly, Reason: "it only reads", CanAlways: true}
 	var reasons, patterns []string
 	var granted []unit
 	whole := true
@@ -264,10 +265,10 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	bare := p.open != "" && c.Footprint.Shell != "" && !p.mode.Free() && p.confine(c, units, nil).Level == process.Unconfined
 	for _, u := range units {
 		d := p.judge(u)
-		if bare && d.Verdict == Allow && d.By != "rule" && !u.derived { // a folder that holds keys
-			d = Decision{Verdict: Ask, By: "sandbox", Reason: u.why + ", and nothing confines it: " + p.open, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
+		if bare && d.Verdict == Allow && d.By != event.ByRule && !u.derived { // a folder that holds keys
+			d = Decision{Verdict: Ask, By: event.BySandbox, Reason: u.why + ", and nothing confines it: " + p.open, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
 		}
-		if d.Verdict == Ask || d.By == "rule" {
+		if d.Verdict == Ask || d.By == event.ByRule {
 			granted = append(granted, u)
 		}
 		started.add(u, d)
@@ -286,7 +287,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			if d.Pattern != "" && !slices.Contains(patterns, d.Pattern) {
 				patterns = append(patterns, d.Pattern)
 			}
-		case out.Verdict == Allow && d.By != "read-only" && out.By != "rule":
+		case out.Verdict == Allow && d.By != event.ByReadOnly && out.By != event.ByRule:
 			out.By, out.Reason, out.Rule = d.By, d.Reason, d.Rule
 		}
 	}
@@ -297,7 +298,7 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 		}
 	}
 	if program := p.plantedFor(out); program != "" {
-		out.Verdict, out.By, out.Reason, out.CanAlways = Ask, "sandbox", "it runs "+program+" of the workspace, and nothing confines it", false
+		out.Verdict, out.By, out.Reason, out.CanAlways = Ask, event.BySandbox, "it runs "+program+" of the workspace, and nothing confines it", false
 		return out
 	}
 	if out.Verdict != Ask {
@@ -336,7 +337,7 @@ func (s *startedUnits) add(u unit, d Decision) {
 	switch {
 	case u.kind == commandUnit && d.Verdict == Ask:
 		s.asked = true
-	case d.By != "sandbox" || u.kind != commandUnit && (u.kind != writeUnit || u.guard != noGuard):
+	case d.By != event.BySandbox || u.kind != commandUnit && (u.kind != writeUnit || u.guard != noGuard):
 	case u.pattern == "":
 		s.any, s.unnamed = true, true
 	default:
@@ -361,11 +362,11 @@ func (p *Policy) judge(u unit) Decision {
 		}
 	}
 	if p.mode.ReadsOnly() && !u.held && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
-		return Decision{Verdict: Deny, By: "mode", Reason: "plan mode only reads, and " + u.why}
+		return Decision{Verdict: Deny, By: event.ByMode, Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
 	if p.mayBeDenied(u) {
-		ask.By, ask.Pattern, ask.CanAlways = "rule", "", false
+		ask.By, ask.Pattern, ask.CanAlways = event.ByRule, "", false
 		ask.Reason = u.why + ", and a deny rule may name what it touches"
 		return ask
 	}
@@ -387,20 +388,20 @@ func (p *Policy) judge(u unit) Decision {
 	}
 	switch {
 	case asked >= 0 && asked >= allowed:
-		ask.By, ask.Rule = "rule", kRule.Text
+		ask.By, ask.Rule = event.ByRule, kRule.Text
 		ask.Reason = "the rule " + kRule.told() + " says to ask"
 		return ask
 	case allowed >= 0:
-		return Decision{Verdict: Allow, By: "rule", Rule: aRule.Text, Reason: "the rule " + aRule.Text + " allows it"}
+		return Decision{Verdict: Allow, By: event.ByRule, Rule: aRule.Text, Reason: "the rule " + aRule.Text + " allows it"}
 	case changed != "" && !u.confined:
-		ask.By, ask.Reason = ByRedefined, u.why+", and "+changed+", which it runs, was changed since you allowed that"
+		ask.By, ask.Reason = event.ByRedefined, u.why+", and "+changed+", which it runs, was changed since you allowed that"
 		return ask
 	}
 	return p.byMode(u, ask)
 }
 
 func denied(r Rule) Decision {
-	return Decision{Verdict: Deny, By: "rule", Rule: r.Text, Reason: "the rule " + r.told() + " denies it"}
+	return Decision{Verdict: Deny, By: event.ByRule, Rule: r.Text, Reason: "the rule " + r.told() + " denies it"}
 }
 
 // told names a rule, and where it stands if another agent's settings have it.
@@ -415,24 +416,24 @@ func (r Rule) told() string {
 func (p *Policy) byMode(u unit, ask Decision) Decision {
 	switch {
 	case u.unparsed && !u.held:
-		ask.By, ask.Reason = "syntax", "its command line cannot be parsed, so its effect is unknown"
+		ask.By, ask.Reason = event.BySyntax, "its command line cannot be parsed, so its effect is unknown"
 		return ask
 	case u.unconfined && (!p.mode.Free() || p.cfg.Sandbox.Configured):
-		ask.By = "sandbox"
+		ask.By = event.BySandbox
 		return ask
 	case u.scratch:
-		return Decision{Verdict: Allow, By: "scratch", Reason: "it is this session's own in the temporary folder"}
+		return Decision{Verdict: Allow, By: event.ByScratch, Reason: "it is this session's own in the temporary folder"}
 	case u.guard == protectedGuard:
-		ask.By = "protected"
+		ask.By = event.ByProtected
 		return ask
 	case u.guard != noGuard && !p.mode.Free():
-		ask.By = "outside"
+		ask.By = event.ByOutside
 		if u.guard == secretGuard {
-			ask.By = "protected"
+			ask.By = event.ByProtected
 		}
 		return ask
 	case u.readOnly:
-		return Decision{Verdict: Allow, By: "read-only", Reason: "it only reads"}
+		return Decision{Verdict: Allow, By: event.ByReadOnly, Reason: "it only reads"}
 	}
 	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.wide }
 	ok := p.mode.Free() || u.derived
@@ -442,9 +443,9 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case commandUnit:
 		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && p.trusted && u.check && len(command.Executing(u.cmd)) == 0 && !p.redefined(definitions...)
 	}
-	switch ask.By = "mode"; {
+	switch ask.By = event.ByMode; {
 	case ok:
-		return Decision{Verdict: Allow, By: "mode", Reason: string(p.mode) + " mode allows it"}
+		return Decision{Verdict: Allow, By: event.ByMode, Reason: string(p.mode) + " mode allows it"}
 	case u.held:
 		return sandboxHolds
 	}
@@ -452,4 +453,4 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 }
 
 // sandboxHolds allows a part of a command to start: what it does is decided when it does it.
-var sandboxHolds = Decision{Verdict: Allow, By: "sandbox", Reason: "the sandbox holds what it does"}
+var sandboxHolds = Decision{Verdict: Allow, By: event.BySandbox, Reason: "the sandbox holds what it does"}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -175,7 +176,7 @@ func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 	switch {
 	case d.Verdict != Ask:
 		return o, d.Verdict
-	case d.By != "rule" && d.Pattern == "": // no rule can name it
+	case d.By != event.ByRule && d.Pattern == "": // no rule can name it
 		return Opening{}, Deny
 	}
 	o.offers(d)
@@ -184,7 +185,7 @@ func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 		return o, Ask
 	}
 	// With a rule about something in it, the folder is more than the file's yes.
-	if d := judge(folder); d.Verdict == Ask && d.By != "rule" {
+	if d := judge(folder); d.Verdict == Ask && d.By != event.ByRule {
 		o.Opens = folder
 		o.offers(d)
 	}
@@ -208,7 +209,7 @@ func (p *Policy) heldHost(r process.Refusal) (Opening, Verdict) {
 
 // offers sets what a grant would add. A rule that asks asks again each time.
 func (o *Opening) offers(d Decision) {
-	if d.By != "rule" {
+	if d.By != event.ByRule {
 		o.Rule, o.Always = d.Pattern, d.CanAlways
 	}
 }

@@ -27,7 +27,7 @@ func (p *Policy) narrow(c Call, d Decision) Decision {
 	case d.Verdict == Ask:
 		d.Reason = routeTold(p.turn) + ", and " + d.Reason
 	default:
-		d = Decision{Verdict: Ask, By: "route", Reason: routeTold(p.turn) + ", and " + what, Confine: d.Confine}
+		d = Decision{Verdict: Ask, By: event.ByRoute, Reason: routeTold(p.turn) + ", and " + what, Confine: d.Confine}
 	}
 	d.MissingRight, d.Explicit = need, p.turn.Explicit
 	return d
@@ -43,7 +43,7 @@ func (p *Policy) Widened() *Policy {
 // routeTold returns how the turn's request was classified, and why.
 func routeTold(r event.Routed) string {
 	switch {
-	case r.Explicit && r.By == "flag":
+	case r.Explicit && r.By == event.RoutedByFlag:
 		return "this turn has the route " + r.Route + ", as was asked for"
 	case r.Explicit:
 		return "the request says not to change anything (“" + shorten(r.Why) + "”)"

@@ -94,7 +94,7 @@ func (p *Policy) withinTools(c Call, d Decision) Decision {
 	}
 	for _, l := range append(slices.Clip(p.parentLimits), p.limits...) {
 		if !p.covers(l, c) {
-			return Decision{Verdict: Deny, By: "allowed-tools", Reason: l.describe() + ", and " + named + " is none of them", Instead: "Say what is needed", Confine: d.Confine}
+			return Decision{Verdict: Deny, By: event.ByAllowedTools, Reason: l.describe() + ", and " + named + " is none of them", Instead: "Say what is needed", Confine: d.Confine}
 		}
 	}
 	return d

@@ -46,7 +46,7 @@ type Call struct {
 // and for the person.
 type Decision struct {
 	Verdict Verdict
-	By      string // mode, rule, refusal, read-only, outside, protected, syntax, route, allowed-tools
+	By      event.BlockedBy
 	Reason  string
 	Rule    string // the rule that decided, as it was written
 	// Pattern is what a session grant or a permanent grant would add: one rule, or

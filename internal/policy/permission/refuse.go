@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -17,7 +18,7 @@ import (
 // does is the sandbox.
 
 func refusal(reason string) (Decision, bool) {
-	return Decision{Verdict: Deny, By: "refusal", Reason: reason + "; pawl refuses this in every mode"}, true
+	return Decision{Verdict: Deny, By: event.ByRefusal, Reason: reason + "; pawl refuses this in every mode"}, true
 }
 
 // refuse looks for what is refused in a whole call.

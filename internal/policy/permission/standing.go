@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -70,7 +71,7 @@ func (p *Policy) changedSince(r Rule, u unit) string {
 // plantedFor returns a file of the workspace that a line runs outside the sandbox although by
 // its words it only reads: a search path leads there (SPEC 16.16). "" if there is none.
 func (p *Policy) plantedFor(d Decision) string {
-	if d.Verdict != Allow || d.By != "read-only" || d.Confine.Level != process.Unconfined || p.runs == nil || p.mode.Free() {
+	if d.Verdict != Allow || d.By != event.ByReadOnly || d.Confine.Level != process.Unconfined || p.runs == nil || p.mode.Free() {
 		return ""
 	}
 	for _, f := range p.runs() {

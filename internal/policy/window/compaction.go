@@ -11,13 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
-// Who makes the summary of a compaction.
-const (
-	ByModel    = "model"
-	ByLedger   = "ledger"   // no model: only what is in the log
-	ByPointers = "pointers" // no summary: only results are dropped
-)
-
 // maxIdle compactions in a row with nothing new in between count as a spiral.
 const maxIdle = 3
 
@@ -71,7 +64,7 @@ func (k *compactions) apply(b event.Body) {
 		}
 		k.idle++
 		k.news = false
-		if b.By != ByPointers {
+		if b.By != event.ByPointers {
 			k.summary = b.Summary
 		}
 		if b.Why == event.CompactedLength && b.Before > 0 && (k.refusedSize == 0 || int(b.Before) < k.refusedSize) {

@@ -229,7 +229,7 @@ func TestLedgerSurvives(t *testing.T) {
 			for n := range 3 {
 				i = fill(t, &c, &at, i+1)
 				e := c.Plan(c.Due(), "").Compacted(summary, nil)
-				if !strings.HasPrefix(summary, "Done") != (e.By == ByLedger) {
+				if !strings.HasPrefix(summary, "Done") != (e.By == event.ByLedger) {
 					t.Errorf("compaction %d is by %s", n, e.By)
 				}
 				feed(&c, &at, e)
@@ -304,7 +304,7 @@ func TestPointers(t *testing.T) {
 	was := c.Percent()
 	e := c.Plan(event.CompactedFull, "").Compacted("", nil)
 	feed(&c, &at, e)
-	if e.By != ByPointers || len(e.Pointers) == 0 || e.Older != 0 || c.Percent() > 90 || was < 95 {
+	if e.By != event.ByPointers || len(e.Pointers) == 0 || e.Older != 0 || c.Percent() > 90 || was < 95 {
 		t.Errorf("%.0f %% → %.0f %%: %+v", was, c.Percent(), e)
 	}
 	if c.Blocked() {

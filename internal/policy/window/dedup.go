@@ -41,7 +41,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 		return event.Compacted{}, false
 	}
 	c.compact.dedupAt = c.bodyN
-	e = event.Compacted{Why: event.CompactedDedup, By: ByPointers, Before: int64(c.Tokens())}
+	e = event.Compacted{Why: event.CompactedDedup, By: event.ByPointers, Before: int64(c.Tokens())}
 	newer := map[string][]lines{}
 	u := c.unpacked()
 	cleaned, freed := u.pointers(0)

@@ -205,12 +205,12 @@ func record(m llm.Message, most int) string {
 // reason (nil: none was asked for).
 func (p Plan) Compacted(summary string, failed *event.Fault) event.Compacted {
 	c := p.conv
-	e := event.Compacted{Why: p.Why, Focus: p.Focus, By: ByPointers, Before: p.before, Error: failed}
+	e := event.Compacted{Why: p.Why, Focus: p.Focus, By: event.ByPointers, Before: p.before, Error: failed}
 	if p.Summarise {
-		e.Older, e.By = p.older, ByModel
+		e.Older, e.By = p.older, event.ByModel
 		if strings.TrimSpace(summary) == "" {
 			summary = p.fallback
-			e.By = ByLedger
+			e.By = event.ByLedger
 		}
 		if cut, ok := Cut(summary, p.space*3/2, func() string { return "too long" }); ok {
 			summary = cut
