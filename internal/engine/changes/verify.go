@@ -62,22 +62,23 @@ func (r *Recorder) now() time.Time {
 	return r.cfg.Now()
 }
 
-// commandAt returns the command that ran at a moment: the last that had begun and
-// has ended, else one that still runs; nil if none did.
+// commandAt returns the command that ran at a moment: the last that has ended, else the
+// last that still runs; nil if none did. The leeway counts only where no command ran then.
 func (t *tracker) commandAt(at time.Time) *window {
-	var running *window
-	for _, w := range slices.Backward(t.windows) {
-		switch {
-		case at.Add(leeway).Before(w.from):
-		case w.to.IsZero():
-			if running == nil {
-				running = w
+	began := func(w *window, slack time.Duration) bool { return !at.Add(slack).Before(w.from) }
+	for _, slack := range []time.Duration{0, leeway} {
+		for _, w := range slices.Backward(t.windows) {
+			if began(w, slack) && !w.to.IsZero() && !at.After(w.to) {
+				return w
 			}
-		case !at.After(w.to):
+		}
+	}
+	for _, w := range slices.Backward(t.windows) {
+		if began(w, leeway) && w.to.IsZero() {
 			return w
 		}
 	}
-	return running
+	return nil
 }
 
 // Verify records the changes by background commands of the session until now, as

@@ -129,9 +129,8 @@ func TestPromptWhileClosing(t *testing.T) {
 	}
 }
 
-// Some models count their calls from 0 in every reply. Nothing takes an id for
-// unique in a session: not the pairs, not consent, not spilled results, not
-// what is closed after a death.
+// SPEC 4.4: some models count their calls from 0 in every reply. Each call gets an id of
+// its own, for the pairs, consent, spilled results, and what is closed after a death.
 func TestIdsThatRepeat(t *testing.T) {
 	call := func(name, in string) llmtest.Turn {
 		return llmtest.Turn{Calls: []llm.Call{{ID: "0", Name: name, Args: json.RawMessage(in)}}}
@@ -157,9 +156,9 @@ func TestIdsThatRepeat(t *testing.T) {
 			return
 		}
 		n++
-		v := event.Verdict{Call: "0", Scope: event.Once}
+		v := event.Verdict{Call: q.Questions[0].Call, Scope: event.Once}
 		if n == 2 {
-			v = event.Verdict{Call: "0", Scope: event.No, Why: "not b"}
+			v.Scope, v.Why = event.No, "not b"
 		}
 		if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{v}}); err != nil {
 			t.Error(err)

@@ -127,6 +127,10 @@ func (s requests) priced() llm.Info {
 	return info
 }
 
+func (s requests) Unique(m llm.Message) llm.Message {
+	return eventlog.Query(s.log, func() llm.Message { return s.conv.Unique(m) })
+}
+
 func (s requests) CutLoops() bool { return eventlog.Query(s.log, s.progress.CutsLoops) }
 
 // spill stores a result that is too long for the model.
@@ -135,7 +139,6 @@ func (s *state) spill(_ context.Context, call, text string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	// Ids of calls repeat with some models; places in the log do not.
 	path := filepath.Join(dir, fmt.Sprintf("%d-%s.txt", s.log.Last(), fileName(call)))
 	return path, os.WriteFile(path, s.cfg.Mask.MaskBytes([]byte(text)), 0o600)
 }

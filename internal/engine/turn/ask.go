@@ -3,15 +3,12 @@ package turn
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
 // ask gets the next reply and records it together with the calls that it asks
@@ -162,7 +159,7 @@ func (l *Loop) stream(ctx context.Context, r *llm.Request) (reply llm.Reply, got
 			if empty(reply) {
 				return reply, got, shown, fault.NewLLM("%s sent an empty reply", l.Model.Info().Ref())
 			}
-			uniqueIDs(&reply.Message)
+			reply.Message = l.Requests.Unique(reply.Message)
 			return reply, got, shown, nil
 		}
 	}
@@ -190,36 +187,6 @@ func empty(r llm.Reply) bool {
 		}
 	}
 	return true
-}
-
-// uniqueIDs sets new ids on calls without an id, with the id of another call of the
-// reply, or with one of pawl's own: results and output are matched by id.
-func uniqueIDs(m *llm.Message) {
-	seen := map[string]bool{}
-	n := 0
-	for i, p := range m.Parts {
-		if p.Kind != llm.CallPart || p.Call == nil {
-			continue
-		}
-		id := p.Call.ID
-		for own(id) || seen[id] {
-			n++
-			id = "call_" + p.Call.ID + string(rune('a'+n%26)) + strconv.Itoa(n)
-		}
-		seen[id] = true
-		if id != p.Call.ID {
-			c := *p.Call
-			c.ID = id
-			m.Parts[i].Call = &c
-			m.Parts[i].Raw = nil // the raw form names the old id
-		}
-	}
-}
-
-// own reports whether pawl gives this id to what it runs by itself: a command of the
-// person (""), a check, or the hooks of an event.
-func own(id string) bool {
-	return id == "" || id == event.CheckCall || strings.HasPrefix(id, event.CheckCall+"-") || slices.Contains(hook.Events, hook.Event(id))
 }
 
 func Describe(err error) event.Fault {

@@ -61,6 +61,8 @@ type Requests interface {
 	Size() window.Size
 	// Cost prices a usage.
 	Cost(llm.Usage) *float64
+	// Unique is window.Conversation.Unique.
+	Unique(llm.Message) llm.Message
 	// CutLoops reports whether a reply that repeats one passage is cut off while
 	// it arrives (SPEC 6.3): the request is sent again after the stages before a
 	// request.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,12 @@ func (b *bench) Done(context.Context, RequestResult) error { return nil }
 func (b *bench) Size() window.Size                         { return window.Size{} }
 func (b *bench) Cost(llm.Usage) *float64                   { return nil }
 func (b *bench) CutLoops() bool                            { return false }
+
+func (b *bench) Unique(m llm.Message) llm.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.conv.Unique(m)
+}
 
 func (b *bench) Append(_ context.Context, ds ...event.Draft) error {
 	b.mu.Lock()
@@ -435,7 +442,8 @@ func TestCutReplies(t *testing.T) {
 }
 
 // SPEC 4.8: no call of a model has the id of something that pawl runs by itself, so that
-// neither its output nor its result is taken for that; other ids stay as they are.
+// neither its output nor its result is taken for that, nor that of another call of the
+// session; other ids stay as they are.
 func TestIDsOfPawlsOwn(t *testing.T) {
 	look := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text("x"), nil })
 	ids := []string{"check", "check-1", "check-12", "Stop", "PostToolUse", "", "checked", "Check", "0"}
@@ -443,18 +451,20 @@ func TestIDsOfPawlsOwn(t *testing.T) {
 	for _, id := range ids {
 		calls = append(calls, llm.Call{ID: id, Name: "look", Args: json.RawMessage(`{"path":"a"}`)})
 	}
-	b := newBench(llmtest.New(llmtest.Turn{Calls: calls}, llmtest.Say("done")), look)
+	b := newBench(llmtest.New(llmtest.Turn{Calls: calls}, llmtest.Turn{Calls: calls}, llmtest.Say("done")), look)
 	if end, err := b.Run(t.Context()); end != event.EndDone || err != nil {
 		t.Fatal(end, err)
 	}
 	b.oneResultEach(t)
+	seen := map[string]bool{}
 	for i, d := range b.results() {
-		if pawls := i < 6; own(d.ID) || (d.ID == ids[i]) == pawls {
-			t.Errorf("the id %q became %q", ids[i], d.ID)
+		if kept := i >= 6 && i < len(ids); seen[d.ID] || slices.Contains(ids[:6], d.ID) || (d.ID == ids[i%len(ids)]) != kept {
+			t.Errorf("the id %q became %q", ids[i%len(ids)], d.ID)
 		}
+		seen[d.ID] = true
 	}
-	if len(b.results()) != len(ids) {
-		t.Errorf("%d results", len(b.results()))
+	if len(seen) != 2*len(ids) {
+		t.Errorf("%d results", len(seen))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
 // Conversation folds events into messages. The zero value is an empty one.
@@ -164,9 +165,15 @@ func (c *Conversation) Apply(e event.Event) {
 	case event.Replied:
 		c.close()
 		c.calib.replied(b.Reply.Usage)
-		m := c.unique(b.Reply.Message)
+		m := c.Unique(b.Reply.Message) // old logs have an id more than once
 		c.push(m, about{tokens: countMessage(c.count(), m)})
-		c.open = append(c.open, m.Calls()...)
+		for _, call := range m.Calls() {
+			c.open = append(c.open, call)
+			if c.ids == nil {
+				c.ids = map[uint64]struct{}{}
+			}
+			c.ids[hash(call.ID)] = struct{}{}
+		}
 	case event.Recalled:
 		c.close()
 		m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(b.Text)}}
@@ -179,37 +186,46 @@ func (c *Conversation) Apply(e event.Event) {
 	}
 }
 
-// unique replaces ids of calls that another call of the conversation has: some
-// models count from 0 in each reply, and other APIs refuse repeated ids. The
-// log keeps the original ids.
-func (c *Conversation) unique(m llm.Message) llm.Message {
+// Unique gives an id of its own to each call of a reply that has none, that of another call
+// of the conversation, or one of pawl's own: results and output are matched by id, some
+// models count from 0 in each reply, and some APIs refuse an id that comes twice.
+func (c *Conversation) Unique(m llm.Message) llm.Message {
 	copied := false
+	mine := map[string]bool{}
 	for i, p := range m.Parts {
 		if p.Kind != llm.CallPart || p.Call == nil {
 			continue
 		}
-		if c.ids == nil {
-			c.ids = map[uint64]struct{}{}
+		call := *p.Call
+		base := call.ID
+		if pawls(base) {
+			base = strings.TrimSuffix("call_"+base, "_")
 		}
-		id := p.Call.ID
-		for n := len(c.ids); ; n++ {
-			if _, taken := c.ids[hash(id)]; !taken {
-				break
-			}
-			id = fmt.Sprintf("%s_%d", p.Call.ID, n)
+		for n := len(c.ids) + len(mine); mine[call.ID] || c.taken(call.ID); n++ {
+			call.ID = fmt.Sprintf("%s_%d", base, n)
 		}
-		c.ids[hash(id)] = struct{}{}
-		if id == p.Call.ID {
+		mine[call.ID] = true
+		if call.ID == p.Call.ID {
 			continue
 		}
 		if !copied {
 			m.Parts, copied = slices.Clone(m.Parts), true
 		}
-		call := *p.Call
-		call.ID = id
 		m.Parts[i].Call = &call
 	}
 	return m
+}
+
+// taken reports whether a call of the conversation has this id, or pawl itself.
+func (c *Conversation) taken(id string) bool {
+	_, taken := c.ids[hash(id)]
+	return taken || pawls(id)
+}
+
+// pawls reports whether pawl gives this id to what it runs by itself: a command of the
+// person (""), a check, or the hooks of an event.
+func pawls(id string) bool {
+	return id == "" || id == event.CheckCall || strings.HasPrefix(id, event.CheckCall+"-") || slices.Contains(hook.Events, hook.Event(id))
 }
 
 func (c *Conversation) rebased(b event.Rebased) {
