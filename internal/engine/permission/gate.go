@@ -20,8 +20,7 @@ type Gate struct {
 	// allowedChecks are the commands of checks that the person allowed in this
 	// turn, with the reasons of the questions.
 	allowedChecks map[string]string
-	// allowed are the calls of this step that a person allowed once. A call's
-	// id is unique only in its step: some models count from 0 in each.
+	// allowed are the calls of this step that a person allowed once.
 	allowed map[*turn.Pending]bool
 	// places are the places that the calls in need of consent led to when they
 	// were judged.

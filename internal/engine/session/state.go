@@ -158,7 +158,7 @@ func (c *turnState) Apply(e event.Event) {
 		c.open = append(c.open, b.Reply.Message.Calls()...)
 		c.said = b.Reply.Message.Text()
 	case event.CallDone:
-		// By its place and not by its id: some models count from 0 in each step.
+		// By its place: in old logs ids repeat.
 		if len(c.open) > 0 {
 			c.open = c.open[1:]
 		}

@@ -108,7 +108,7 @@ func (s *Seen) Apply(e event.Event) {
 	case event.FileChanged:
 		s.changed(b)
 	case event.CallDone:
-		s.removed = "" // ids of calls may repeat in the next step
+		s.removed = "" // in old logs ids repeat
 	case event.Rebased:
 		if b.Why == event.RebasedCompaction {
 			for _, f := range s.files {
