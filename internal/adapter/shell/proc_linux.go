@@ -22,7 +22,10 @@ func begin(cmd *exec.Cmd, m mark) error {
 
 type entry struct {
 	pid, parent, group, session int
+	name                        string
 	zombie                      bool
+	runs                        bool   // now, or could if it had a CPU or its disk
+	cpu                         int    // in ticks
 	start                       uint64 // in ticks since boot
 }
 
@@ -181,15 +184,16 @@ func stat(pid int) (entry, bool) {
 		return entry{}, false
 	}
 	// The name in parentheses may contain anything, also parentheses.
-	i := bytes.LastIndexByte(b, ')')
+	at, i := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	f := bytes.Fields(b[i+1:])
-	if i < 0 || len(f) < 20 {
+	if at < 0 || i < at || len(f) < 20 {
 		return entry{}, false
 	}
 	num := func(i int) int { n, _ := strconv.Atoi(string(f[i])); return n }
 	start, _ := strconv.ParseUint(string(f[19]), 10, 64)
 	return entry{
 		pid: pid, parent: num(1), group: num(2), session: num(3),
-		zombie: f[0][0] == 'Z' || f[0][0] == 'X', start: start,
+		name: string(bytes.ToValidUTF8(b[at+1:i], []byte("?"))), zombie: f[0][0] == 'Z' || f[0][0] == 'X', runs: f[0][0] == 'R' || f[0][0] == 'D',
+		cpu: num(11) + num(12), start: start,
 	}, true
 }

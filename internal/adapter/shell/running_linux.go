@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"slices"
@@ -20,34 +19,39 @@ const ticks = 100
 // observed is how long the work of processes is watched.
 const observed = 200 * time.Millisecond
 
+// stats returns what is known of processes that live, and which of them have children among
+// them.
+func stats(pids []int) (of map[int]entry, parents map[int]bool) {
+	of, parents = map[int]entry{}, map[int]bool{}
+	for _, pid := range pids {
+		if p, ok := stat(pid); ok {
+			of[pid], parents[p.parent] = p, true
+		}
+	}
+	return of, parents
+}
+
 // stillRunning lists what a family still does: its processes that wait for no other of the
 // family, or that work, with their share of a CPU.
 func stillRunning(f family) []tool.Running {
 	begin := time.Now()
-	before := map[int]int{}
-	for _, pid := range members(f) {
-		before[pid], _, _, _ = spent(pid)
-	}
+	pids := members(f)
+	before, _ := stats(pids)
 	time.Sleep(observed)
-	parents := map[int]bool{}
-	for pid := range before {
-		if p, ok := stat(pid); ok {
-			parents[p.parent] = true
-		}
-	}
+	now, parents := stats(pids)
 	took := time.Since(begin).Seconds()
 	self, _ := os.Readlink("/proc/self/exe")
 	var out []tool.Running
-	for _, pid := range slices.Sorted(maps.Keys(before)) {
-		now, name, runs, ok := spent(pid)
-		cpu := int(100 * float64(now-before[pid]) / ticks / took)
-		if runs { // it may have got no CPU meanwhile, on a busy machine
+	for _, pid := range slices.Sorted(maps.Keys(now)) {
+		p := now[pid]
+		cpu := int(100 * float64(p.cpu-before[pid].cpu) / ticks / took)
+		if p.runs { // it may have got no CPU meanwhile, on a busy machine
 			cpu = max(cpu, 1)
 		}
 		exe, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
 		helps := exe == self && exe != "" // pawl's own, such as go's cache in the sandbox
-		if ok && !helps && (!parents[pid] || cpu > 0) {
-			out = append(out, tool.Running{Name: name, CPU: cpu})
+		if !helps && (!parents[pid] || cpu > 0) {
+			out = append(out, tool.Running{Name: p.name, CPU: cpu})
 		}
 	}
 	return out
@@ -56,10 +60,10 @@ func stillRunning(f family) []tool.Running {
 // workOf returns what the processes of a family have done.
 func workOf(f family) work {
 	w := work{known: true, pids: members(f)}
-	for _, pid := range w.pids {
-		cpu, _, runs, _ := spent(pid)
-		w.spent += time.Duration(cpu) * time.Second / ticks
-		w.runs = w.runs || runs
+	of, _ := stats(w.pids)
+	for _, p := range of {
+		w.spent += time.Duration(p.cpu) * time.Second / ticks
+		w.runs = w.runs || p.runs
 	}
 	return w
 }
@@ -68,12 +72,7 @@ func workOf(f family) work {
 // there, and no pipe is their input.
 func waiting(f family) []int {
 	pids := members(f)
-	parents := map[int]bool{}
-	for _, pid := range pids {
-		if p, ok := stat(pid); ok {
-			parents[p.parent] = true
-		}
-	}
+	_, parents := stats(pids)
 	return slices.DeleteFunc(pids, func(pid int) bool {
 		input, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/0")
 		return parents[pid] || err != nil || strings.HasPrefix(input, "pipe:")
@@ -96,21 +95,4 @@ func (j *job) endWaiting() bool {
 		}
 	}
 	return len(pids) > 0
-}
-
-// spent returns the CPU time of a process and its name, and whether it runs now, or could
-// if it had a CPU or its disk.
-func spent(pid int) (cpu int, name string, runs, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	i, j := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
-	if err != nil || i < 0 || j < i {
-		return 0, "", false, false
-	}
-	f := bytes.Fields(b[j+1:])
-	if len(f) < 13 {
-		return 0, "", false, false
-	}
-	user, _ := strconv.Atoi(string(f[11]))
-	system, _ := strconv.Atoi(string(f[12]))
-	return user + system, string(bytes.ToValidUTF8(b[i+1:j], []byte("?"))), f[0][0] == 'R' || f[0][0] == 'D', true
 }

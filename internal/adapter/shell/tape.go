@@ -21,8 +21,7 @@ type tape struct {
 	spill *spill // nil: what is left out is lost
 
 	head  []byte // the first limit/2 bytes
-	ring  []byte // the last limit-limit/2 bytes of what came after the head, and the one before
-	next  int    // where the ring continues, once it is full
+	rest  []byte // the end of what came after the head, at least as much as tail returns
 	total int64
 	lines int64 // newlines seen
 }
@@ -35,9 +34,7 @@ func (t *tape) Write(p []byte) (int, error) {
 	if t.spill != nil && t.total+int64(len(p)) > int64(t.limit) {
 		if t.total <= int64(t.limit) {
 			t.spill.write(t.head)
-			a, b := t.tail()
-			t.spill.write(a)
-			t.spill.write(b)
+			t.spill.write(t.rest)
 		}
 		t.spill.write(p)
 	}
@@ -49,36 +46,24 @@ func (t *tape) Write(p []byte) (int, error) {
 		t.head = append(t.head, p[:k]...)
 		p = p[k:]
 	}
-	size := t.limit - t.limit/2 + 1
-	if len(p) > size { // only the end of a large chunk can matter
-		t.ring, t.next = t.ring[:0], 0
-		p = p[len(p)-size:]
-	}
-	if room := size - len(t.ring); room > 0 {
-		k := min(room, len(p))
-		t.ring = append(t.ring, p[:k]...)
-		p = p[k:]
-	}
-	for len(p) > 0 {
-		k := copy(t.ring[t.next:], p)
-		t.next = (t.next + k) % size
-		p = p[k:]
+	t.rest = append(t.rest, p...)
+	if tail := t.tail(); len(t.rest) > 2*len(tail) {
+		t.rest = append(t.rest[:0], tail...)
 	}
 	return n, nil
 }
 
-// tail returns the ring in order.
-func (t *tape) tail() (older, newer []byte) { return t.ring[t.next:], t.ring[:t.next] }
+// tail returns the last limit-limit/2 bytes of what came after the head, and the one before.
+func (t *tape) tail() []byte { return t.rest[max(0, len(t.rest)-(t.limit-t.limit/2+1)):] }
 
 // end returns the end of the output, or all of it if it is not over the limit.
 func (t *tape) end() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a, b := t.tail()
 	if t.total <= int64(t.limit) {
-		return valid(slices.Concat(t.head, a, b))
+		return valid(slices.Concat(t.head, t.rest))
 	}
-	return valid(slices.Concat(a, b))
+	return valid(t.tail())
 }
 
 // bytes returns how many bytes were printed in all.
@@ -103,14 +88,12 @@ func (t *tape) finish() {
 func (t *tape) text(elsewhere *spill) (text string, gap *tool.Gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a, b := t.tail()
-	tail := append(append([]byte(nil), a...), b...)
 	if t.total <= int64(t.limit) {
-		return valid(append(append([]byte(nil), t.head...), tail...)), nil
+		return valid(slices.Concat(t.head, t.rest)), nil
 	}
 	g := &tool.Gap{Where: "none of it was kept"}
-	head := cutEnd(t.head)
-	tail, g.Torn = cutStart(tail[0], tail[1:]) // over the limit, the ring is full
+	head, tail := cutEnd(t.head), t.tail()
+	tail, g.Torn = cutStart(tail[0], tail[1:]) // over the limit, there is a byte more
 	s := t.spill
 	if s == nil {
 		s = elsewhere
