@@ -4,14 +4,10 @@ package command
 // after them.
 func shellPrograms() []program {
 	return []program{
-		{names: "bash", is: exact},
-		{names: "sh dash zsh ksh fish", is: exact}, // -V is an option of some, which then read code
-		{names: ". source", is: exact},
+		{names: "bash sh dash zsh ksh fish . source export trap", is: exact},
 		{names: "eval", is: exact | sensitive},
 		{names: "exec", is: exact, wraps: &wrapping{}},
 		{names: "command", is: transparent, wraps: &wrapping{usage: usage{letters: "p"}}},
-		{names: "export", is: exact},
-		{names: "trap", is: exact},
 		{names: "env", executes: itselfExecutes, wraps: &wrapping{usage: usage{"iv0", "u", "--ignore-environment --debug --null --unset="}, assigns: true}},
 		{names: "xargs", is: feeds, executes: itselfExecutes},
 		{names: "nohup builtin", is: transparent, wraps: &wrapping{}},
@@ -29,9 +25,7 @@ func shellPrograms() []program {
 		}},
 		{names: "doas", is: sensitive, executes: itselfExecutes, wraps: &wrapping{usage: usage{"nL", "u", ""}}},
 		{names: "su", is: sensitive, flags: "-c --command -x"},
-		{names: "script", flags: "-c --command -x"},
-		{names: "watch flock parallel entr", flags: "-c --command -x"},
-		{names: "strace ltrace unshare nsenter chroot", flags: "-c --command -x"},
+		{names: "script watch flock parallel entr strace ltrace unshare nsenter chroot", flags: "-c --command -x"},
 		{names: "crontab", is: exact | sensitive},
 	}
 }
