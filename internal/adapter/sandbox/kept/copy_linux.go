@@ -28,15 +28,15 @@ func (k *Set) Rewrite(fd int, path string, st *unix.Stat_t, appends bool) error 
 	if inGit, _ := keptOfGit(from, false); inGit {
 		return nil
 	}
-	to, as, err := k.at(from)
+	to, err := k.at(from)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
-	if unix.Faccessat(to, as, unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) != nil {
+	if !exists(to) {
 		if appends && st.Size > k.s.limits.File {
 			return nil
 		}
-		if err := k.copyOpened(fd, to, as, st); err != nil {
+		if err := k.copyOpened(fd, to, st); err != nil {
 			return err
 		}
 	}
@@ -48,13 +48,13 @@ func (k *Set) Rewrite(fd int, path string, st *unix.Stat_t, appends bool) error 
 }
 
 // copyOpened copies what a descriptor leads to, which may not be open for reading.
-func (k *Set) copyOpened(fd, to int, as string, st *unix.Stat_t) error {
+func (k *Set) copyOpened(fd int, to string, st *unix.Stat_t) error {
 	in, err := unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
 	defer unix.Close(in)
-	return k.copyFile(in, to, as, st)
+	return k.copyFile(in, to, st)
 }
 
 // Links returns how many of a file's names are in sets.
@@ -95,17 +95,11 @@ func (k *Set) apart(fd int, st *unix.Stat_t) error {
 		if err := k.begin(); err != nil {
 			return fmt.Errorf("%w: %w", ErrNoRoom, err)
 		}
-		const as = "apart"
-		dir, err := unix.Open(k.dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		if err != nil {
+		own := filepath.Join(k.dir, "apart")
+		if err := k.copyOpened(fd, own, st); err != nil {
 			return err
 		}
-		err = k.copyOpened(fd, dir, as, st)
-		_ = unix.Close(dir)
-		if err != nil {
-			return err
-		}
-		if err := os.Rename(filepath.Join(k.dir, as), name); err != nil {
+		if err := os.Rename(own, name); err != nil {
 			return err
 		}
 	}
@@ -116,25 +110,25 @@ func (k *Set) apart(fd int, st *unix.Stat_t) error {
 }
 
 // copyName copies a file or a link into the set. The caller holds mu.
-func (k *Set) copyName(dir int, name string, to int, as string, st *unix.Stat_t) error {
+func (k *Set) copyName(dir int, name, to string, st *unix.Stat_t) error {
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		buf := make([]byte, unix.PathMax)
 		n, err := unix.Readlinkat(dir, name, buf)
 		if err != nil {
 			return err
 		}
-		return unix.Symlinkat(string(buf[:n]), to, as)
+		return os.Symlink(string(buf[:n]), to)
 	}
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
 	defer unix.Close(fd)
-	return k.copyFile(fd, to, as, st)
+	return k.copyFile(fd, to, st)
 }
 
 // copyFile copies an opened file, as a whole or not at all. The caller holds mu.
-func (k *Set) copyFile(fd, to int, as string, st *unix.Stat_t) (err error) {
+func (k *Set) copyFile(fd int, to string, st *unix.Stat_t) (err error) {
 	part := filepath.Join(k.dir, "part")
 	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -176,5 +170,5 @@ func (k *Set) copyFile(fd, to int, as string, st *unix.Stat_t) (err error) {
 	if err := unix.UtimesNanoAt(unix.AT_FDCWD, part, []unix.Timespec{st.Atim, st.Mtim}, 0); err != nil {
 		return err
 	}
-	return unix.Renameat2(unix.AT_FDCWD, part, to, as, unix.RENAME_NOREPLACE)
+	return unix.Renameat2(unix.AT_FDCWD, part, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 }

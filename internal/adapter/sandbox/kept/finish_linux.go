@@ -50,7 +50,6 @@ func exists(path string) bool {
 func (k *Set) Finish(logged map[string]bool) (tool.KeptSet, error) {
 	k.mu.Lock()
 	dir, moves, copied := k.dir, k.moves, k.copied
-	k.closeParent()
 	k.dir, k.moves, k.copied, k.left = "", nil, nil, nil
 	k.mu.Unlock()
 	k.s.mu.Lock()
@@ -193,10 +192,9 @@ func (e *ending) pairs(moves []move) {
 // copyMoved copies a file that was moved over one that the log restores: that takes its place
 // before it could be moved back.
 func (e *ending) copyMoved(from, to string, st *unix.Stat_t) bool {
-	k := &Set{s: e.s, dir: e.dir, parent: -1}
-	defer k.closeParent()
-	dir, as, err := k.at(from)
-	if err != nil || k.copyName(unix.AT_FDCWD, to, dir, as, st) != nil {
+	k := &Set{s: e.s, dir: e.dir}
+	kept, err := k.at(from)
+	if err != nil || k.copyName(unix.AT_FDCWD, to, kept, st) != nil {
 		return false
 	}
 	var now unix.Stat_t
@@ -267,22 +265,18 @@ func (e *ending) items() []tool.KeptItem {
 			}
 		}
 	}
-	var out []tool.KeptItem
+	top := map[string]*tool.KeptItem{}
 	for path, item := range at {
-		top := ""
-		for up := filepath.Dir(path); up != "/"; up = filepath.Dir(up) {
+		for up := path; up != "/"; up = filepath.Dir(up) {
 			if at[up] != nil {
-				top = up
+				item.Path = up
 			}
 		}
-		if top != "" {
-			at[top].Files, at[top].Bytes = at[top].Files+item.Files, at[top].Bytes+item.Bytes
-		}
+		add(top, *item)
 	}
-	for path, item := range at {
-		if !inOther(at, path) {
-			out = append(out, *item)
-		}
+	var out []tool.KeptItem
+	for _, item := range top {
+		out = append(out, *item)
 	}
 	slices.SortFunc(out, func(a, b tool.KeptItem) int { return strings.Compare(a.Path, b.Path) })
 	return out
@@ -293,15 +287,6 @@ func add(at map[string]*tool.KeptItem, item tool.KeptItem) {
 		item.Files, item.Bytes = item.Files+old.Files, item.Bytes+old.Bytes
 	}
 	at[item.Path] = &item
-}
-
-func inOther(at map[string]*tool.KeptItem, path string) bool {
-	for up := filepath.Dir(path); up != "/"; up = filepath.Dir(up) {
-		if at[up] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // read returns the manifest of a set.

@@ -245,14 +245,15 @@ func copyAcross(a int, from string, b int, to string) error {
 	if err := unix.Fstatat(a, from, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
-	k := &Set{s: &Store{limits: Limits{Session: st.Size, File: st.Size}}, parent: -1}
-	dir, err := os.MkdirTemp("/proc/self/fd/"+strconv.Itoa(b), ".pawl-restore-")
+	k := &Set{s: &Store{limits: Limits{Session: st.Size, File: st.Size}}}
+	into := "/proc/self/fd/" + strconv.Itoa(b)
+	dir, err := os.MkdirTemp(into, ".pawl-restore-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	k.dir = dir
-	if err := k.copyName(a, from, b, to, &st); err != nil {
+	if err := k.copyName(a, from, filepath.Join(into, to), &st); err != nil {
 		return err
 	}
 	return unix.Unlinkat(a, from, 0)

@@ -27,15 +27,11 @@ type Set struct {
 	moves  []move
 	copied map[string]unix.Stat_t // the origins of which tree has a copy, as they were
 	left   map[string]bool        // see Left
-	// parent is a folder of tree that is open, since most files of one folder are removed
-	// one after the other.
-	parent   int // -1: none
-	parentAt string
 }
 
 // Begin returns the set of a command.
 func (s *Store) Begin() tool.Keeping {
-	k := &Set{s: s, parent: -1, ran: &span{from: time.Now()}}
+	k := &Set{s: s, ran: &span{from: time.Now()}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ran = append(s.ran, k.ran)
@@ -132,33 +128,14 @@ func (k *Set) forget(st *unix.Stat_t) {
 
 func inodeOf(st *unix.Stat_t) inode { return inode{uint64(st.Dev), st.Ino} }
 
-// at opens the folder of tree where the file of a path is kept. The caller holds mu.
-func (k *Set) at(path string) (dir int, name string, err error) {
-	up, name := filepath.Split(path)
-	if k.parent >= 0 && k.parentAt == up {
-		return k.parent, name, nil
-	}
+// at returns where in tree the file of a path is kept, and makes the folder for it. The
+// caller holds mu.
+func (k *Set) at(path string) (string, error) {
 	if err := k.begin(); err != nil {
-		return -1, "", err
+		return "", err
 	}
-	full := filepath.Join(k.dir, "tree", up)
-	if err := os.MkdirAll(full, 0o700); err != nil {
-		return -1, "", err
-	}
-	fd, err := unix.Open(full, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, "", err
-	}
-	k.closeParent()
-	k.parent, k.parentAt = fd, up
-	return fd, name, nil
-}
-
-func (k *Set) closeParent() {
-	if k.parent >= 0 {
-		_ = unix.Close(k.parent)
-	}
-	k.parent = -1
+	to := filepath.Join(k.dir, "tree", path)
+	return to, os.MkdirAll(filepath.Dir(to), 0o700)
 }
 
 func (k *Set) begin() (err error) {
@@ -202,8 +179,8 @@ func (k *Set) Unlink(dir int, name, path string, st *unix.Stat_t, flags int) err
 	if _, keeps := keptOfGit(from, false); !keeps {
 		return unix.Unlinkat(dir, name, flags)
 	}
-	err := k.keep(dir, name, from, st, func(to int, as string) error {
-		return unix.Renameat2(dir, name, to, as, unix.RENAME_NOREPLACE)
+	err := k.keep(dir, name, from, st, func(to string) error {
+		return unix.Renameat2(dir, name, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	})
 	switch {
 	case err == nil:
@@ -218,8 +195,8 @@ func (k *Set) Unlink(dir int, name, path string, st *unix.Stat_t, flags int) err
 var errCopied = errors.New("copied")
 
 // keep brings a file into the set: by a move or a link, else as a copy. The caller holds mu.
-func (k *Set) keep(dir int, name, from string, st *unix.Stat_t, bring func(to int, as string) error) error {
-	to, as, err := k.at(from)
+func (k *Set) keep(dir int, name, from string, st *unix.Stat_t, bring func(to string) error) error {
+	to, err := k.at(from)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
@@ -231,16 +208,16 @@ func (k *Set) keep(dir int, name, from string, st *unix.Stat_t, bring func(to in
 	room := k.s.reserve(size)
 	k.s.mu.Unlock()
 	if !room {
-		if unix.Faccessat(to, as, unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		if exists(to) {
 			return errCopied
 		}
 		return ErrNoRoom
 	}
-	switch err = bring(to, as); {
+	switch err = bring(to); {
 	case err == nil:
 		if st.Nlink > 1 {
 			k.s.mu.Lock()
-			k.s.linked[inodeOf(st)] = append(k.s.linked[inodeOf(st)], filepath.Join(k.dir, "tree", from))
+			k.s.linked[inodeOf(st)] = append(k.s.linked[inodeOf(st)], to)
 			k.s.mu.Unlock()
 		}
 		return nil
@@ -252,7 +229,7 @@ func (k *Set) keep(dir int, name, from string, st *unix.Stat_t, bring func(to in
 	if !errors.Is(err, unix.EXDEV) && !errors.Is(err, unix.EMLINK) && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EOPNOTSUPP) {
 		return err
 	}
-	if err := k.copyName(dir, name, to, as, st); err != nil {
+	if err := k.copyName(dir, name, to, st); err != nil {
 		return err
 	}
 	return errCopied
@@ -294,9 +271,6 @@ type Place struct {
 // Rename moves a name; what it replaces is kept.
 func (k *Set) Rename(a, b Place, flags uint) error {
 	rename := func() error { return unix.Renameat2(a.Dir, a.Name, b.Dir, b.Name, flags) }
-	if flags&unix.RENAME_EXCHANGE != 0 {
-		return k.exchange(a, b, rename)
-	}
 	if b.There && flags&unix.RENAME_NOREPLACE != 0 || b.There && inodeOf(a.St) == inodeOf(b.St) {
 		return rename() // fails, or does nothing
 	}
@@ -349,7 +323,7 @@ func (k *Set) keepReplaced(b Place) (kept bool, undo func(), err error) {
 	if _, keeps := keptOfGit(from, true); !keeps || kind != unix.S_IFREG && kind != unix.S_IFLNK {
 		return false, undo, nil
 	}
-	err = k.keep(b.Dir, b.Name, from, b.St, func(to int, as string) error { return unix.Linkat(b.Dir, b.Name, to, as, 0) })
+	err = k.keep(b.Dir, b.Name, from, b.St, func(to string) error { return unix.Linkat(b.Dir, b.Name, unix.AT_FDCWD, to, 0) })
 	if errors.Is(err, errCopied) {
 		return true, undo, nil
 	}
@@ -359,7 +333,7 @@ func (k *Set) keepReplaced(b Place) (kept bool, undo func(), err error) {
 	return true, func() { // else the file would have two names
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if to, as, err := k.at(from); err == nil && unix.Unlinkat(to, as, 0) == nil {
+		if to, err := k.at(from); err == nil && os.Remove(to) == nil {
 			k.s.release(b.St.Size)
 		}
 	}, nil
@@ -379,17 +353,5 @@ func (k *Set) moved(m move, rename func() error) error {
 		return errors.Join(err, k.note("moved", m.to+"\x00"+m.from+"\x00"))
 	}
 	k.moves = append(k.moves, m)
-	return nil
-}
-
-// exchange notes an exchange as moves by way of a name that nothing has.
-func (k *Set) exchange(a, b Place, rename func() error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := rename(); err != nil {
-		return err
-	}
-	aside := b.Path + "/\x01"
-	k.moves = append(k.moves, move{from: a.Path, to: aside, made: true}, move{from: b.Path, to: a.Path, made: true}, move{from: aside, to: b.Path, made: true})
 	return nil
 }
