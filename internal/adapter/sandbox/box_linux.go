@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -58,7 +59,7 @@ func Open(p confine.Policy) (*Box, error) {
 	}
 	b := &Box{policy: p, most: MaxProcesses}
 	if why := noSockets(); why != nil {
-		if p.Level >= confine.Hosts && len(p.Hosts) > 0 {
+		if len(p.Hosts) > 0 {
 			return nil, &Unsupported{"that only the granted hosts are reached", why.Error()}
 		}
 		b.policy.Loopback = false
@@ -95,7 +96,7 @@ func Open(p confine.Policy) (*Box, error) {
 }
 
 // noSockets returns why pawl cannot take over its commands' sockets, nil if it can.
-// Docker's default profile refuses the call.
+// Docker's default profile refuses the call, and a kernel may not tell who listens.
 var noSockets = sync.OnceValue(func() error {
 	pid, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -106,7 +107,11 @@ var noSockets = sync.OnceValue(func() error {
 	if err != nil {
 		return fmt.Errorf("pidfd_getfd: %w", err)
 	}
-	return unix.Close(fd)
+	_ = unix.Close(fd)
+	if !diagnoses() {
+		return errors.New("the kernel has no INET_TCP_DIAG")
+	}
+	return nil
 })
 
 // minVersion of Landlock is the one with scopes for signals and for abstract
@@ -193,15 +198,8 @@ func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 			return nil, err
 		}
 		defer null.Close()
-		if cmd.Stdin == nil {
-			cmd.Stdin = null
-		}
-		if cmd.Stdout == nil {
-			cmd.Stdout = null
-		}
-		if cmd.Stderr == nil {
-			cmd.Stderr = null
-		}
+		cmd.Stdin = cmp.Or[io.Reader](cmd.Stdin, null)
+		cmd.Stdout, cmd.Stderr = cmp.Or[io.Writer](cmd.Stdout, null), cmp.Or[io.Writer](cmd.Stderr, null)
 	}
 	// Whoever started pawl may have left descriptors open. Those that the
 	// command is to have (Cmd.ExtraFiles) are made for it alone.
@@ -338,8 +336,8 @@ func (c *Child) Wait() error {
 	return err
 }
 
-// Refusals returns what the command was refused until now, as far as pawl knows.
-func (c *Child) Refusals() []Refusal {
+// Refused returns what the command was refused until now, as far as pawl knows.
+func (c *Child) Refused() []process.Refusal {
 	if c.sup == nil {
 		return nil
 	}
@@ -349,11 +347,7 @@ func (c *Child) Refusals() []Refusal {
 // Explain returns the reads that the command was refused according to its own
 // output, where the sandbox refuses them: Landlock does not report them.
 func (c *Child) Explain(output string) []process.Refusal {
-	var out []process.Refusal
-	for _, r := range refusedReadsIn(c.policy, c.cmd.Dir, output, c.Refusals(), readable) {
-		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
-	}
-	return out
+	return refusedReadsIn(c.policy, c.cmd.Dir, output, c.Refused(), readable)
 }
 
 // readable reports whether pawl itself may read a file or a folder.

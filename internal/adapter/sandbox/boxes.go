@@ -46,8 +46,8 @@ type Boxes struct {
 
 var _ process.Confiner = (*Boxes)(nil)
 
-// NewBoxes returns the boxes of a workspace, none of them open; root and state are as for
-// Place. Files in spill can be granted although they are part of the state.
+// NewBoxes returns the boxes of a workspace, none of them open; commands read
+// nothing of state. Files in spill can be granted although they are part of the state.
 func NewBoxes(env func(string) string, root, spill string, state ...string) *Boxes {
 	b := &Boxes{env: env, root: real(root), spill: real(spill), open: map[string]*Box{}, git: NewGitUses(env, root), scratch: newScratch()}
 	b.locateOnce = sync.OnceValues(func() (confine.Facts, string) {
@@ -116,7 +116,7 @@ func (b *Boxes) Confine(cmd *exec.Cmd, c process.Confine, hold process.Hold) (pr
 	if err != nil {
 		return nil, err
 	}
-	return confinedChild{child}, nil
+	return child, nil
 }
 
 // box returns the box for a confinement in dir, and the settings that its commands
@@ -131,15 +131,11 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	if c.Root != "" {
 		facts.Root, facts.Lists, facts.Parts, facts.Git, facts.Common = real(c.Root), nil, nil, nil, nil
 	}
-	level := confine.ReadOnly // nothing could be put into caches
 	var env []string
 	switch c.Level {
-	case process.ReadOnly:
+	case process.ReadOnly: // nothing could be put into caches
 	case process.Workspace:
-		level = confine.Workspace
-		if facts.Hosts = c.Hosts; len(c.Hosts) > 0 {
-			level = confine.Hosts
-		}
+		facts.Hosts = c.Hosts
 		var err error
 		if own, err = b.caches(own); err != nil {
 			return nil, nil, err
@@ -168,10 +164,10 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 	if box, ok := b.open[key]; ok {
 		return box, env, nil
 	}
-	policy := b.policy(level, facts, c)
+	policy := b.policy(facts, c)
 	box, err := Open(policy)
-	if errors.Is(err, ErrMissing) && level == confine.Hosts {
-		policy.Level, policy.Hosts = confine.Workspace, nil // stricter: without network
+	if errors.Is(err, ErrMissing) && len(policy.Hosts) > 0 {
+		policy.Hosts = nil // stricter: without network
 		box, err = Open(policy)
 	}
 	if err != nil {
@@ -185,12 +181,12 @@ func (b *Boxes) box(c process.Confine, dir string) (*Box, []string, error) {
 }
 
 // policy returns the policy of a level, with the grants that are possible.
-func (b *Boxes) policy(level confine.Level, facts confine.Facts, c process.Confine) confine.Policy {
+func (b *Boxes) policy(facts confine.Facts, c process.Confine) confine.Policy {
 	var folders, files, reads, kept []string
 	for _, own := range c.Own {
 		facts.Writes = append(slices.Clone(facts.Writes), real(own))
 	}
-	p := confine.New(level, facts)
+	p := confine.New(c.Level, facts)
 	for _, w := range c.Writes {
 		// Where it leads by now may be the workspace, whose protected files
 		// nobody was asked about by this name.
@@ -279,15 +275,4 @@ type holding struct {
 	keep    process.Keep // nil: nothing is kept
 	scratch *scratch     // the session's
 	short   func() (what, why string)
-}
-
-// confinedChild makes a Child a process.Confined.
-type confinedChild struct{ *Child }
-
-func (c confinedChild) Refused() []process.Refusal {
-	var out []process.Refusal
-	for _, r := range c.Refusals() {
-		out = append(out, process.Refusal{Act: r.Act, What: r.Target, Rule: r.Rule})
-	}
-	return out
 }

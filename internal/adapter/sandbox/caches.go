@@ -75,26 +75,19 @@ func personCaches(env func(string) string, f *confine.Facts) warm.Persons {
 	}
 	p.Berry = there("YARN_GLOBAL_FOLDER", ".yarn/berry", "")
 	p.Bun = there("BUN_INSTALL_CACHE_DIR", ".bun/install/cache", "")
-	for _, part := range []string{"bin", "env", "git", "registry"} { // beside them is a file with keys
-		if p.Cargo != "" {
-			read(filepath.Join(p.Cargo, part))
+	below := func(dir string, names ...string) {
+		for _, name := range names {
+			if dir != "" {
+				read(filepath.Join(dir, name))
+			}
 		}
 	}
-	if p.NPM != "" {
-		read(filepath.Join(p.NPM, "_cacache", "content-v2"))
-	}
-	if p.Yarn != "" {
-		read(filepath.Join(p.Yarn, "v6"))
-	}
-	if p.Berry != "" {
-		read(filepath.Join(p.Berry, "cache"))
-	}
-	if p.Bun != "" {
-		read(p.Bun)
-	}
-	if p.Gradle != "" {
-		read(filepath.Join(p.Gradle, "wrapper"))
-	}
+	below(p.Cargo, "bin", "env", "git", "registry") // beside them is a file with keys
+	below(p.NPM, "_cacache/content-v2")
+	below(p.Yarn, "v6")
+	below(p.Berry, "cache")
+	below(p.Bun, "")
+	below(p.Gradle, "wrapper")
 	return p
 }
 

@@ -128,24 +128,24 @@ func (n *network) find(to netip.AddrPort) (at netip.AddrPort, ino uint64, err er
 }
 
 // socketAt returns what identifies the socket at a place in the file system.
-func socketAt(p *place) (socketFile, error) {
+func socketAt(p *place) (made, error) {
 	fd, err := unix.Openat(p.dir, p.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return socketFile{}, err
+		return made{}, err
 	}
 	defer unix.Close(fd)
 	return socketOf(fd)
 }
 
-func socketOf(fd int) (socketFile, error) {
+func socketOf(fd int) (made, error) {
 	var st unix.Statx_t
 	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
-		return socketFile{}, err
+		return made{}, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
-		return socketFile{}, unix.ECONNREFUSED
+		return made{}, unix.ECONNREFUSED
 	}
-	return socketFile{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, st.Btime}, nil
+	return madeOf(&st), nil
 }
 
 // own reports whether an opened name is a socket that the sandbox made: pawl

@@ -120,7 +120,7 @@ func TestWithoutSockets(t *testing.T) {
 		t.Error(got)
 	}
 	var lack *Unsupported
-	if _, err := Open(confine.New(confine.Hosts, confine.Facts{Root: root, Hosts: []string{"example.org"}})); !errors.As(err, &lack) {
+	if _, err := Open(confine.New(confine.Workspace, confine.Facts{Root: root, Hosts: []string{"example.org"}})); !errors.As(err, &lack) {
 		t.Error(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
@@ -70,7 +69,5 @@ func parentOf(pid string) string {
 	if err != nil {
 		return ""
 	}
-	_, rest, _ := strings.Cut(string(status), "\nPPid:")
-	line, _, _ := strings.Cut(rest, "\n")
-	return strings.TrimSpace(line)
+	return field(status, "PPid:")
 }

@@ -103,16 +103,14 @@ func try() {
 func confineSelf() int {
 	w := worldFromEnv()
 	facts := confine.Facts{Root: w.Root, State: []string{w.Outside}, Hosts: []string{"granted.invalid"}}
-	policy := func(l confine.Level) confine.Policy {
-		p := confine.New(l, facts)
-		if w.Ruled {
-			p.Rules = []process.PathRule{{List: process.DeniesPath, Pattern: w.Root + "/**/ruled", Rank: 1}}
-		}
-		return p
+	policy := confine.New(confine.Workspace, facts)
+	if w.Ruled {
+		policy.Rules = []process.PathRule{{List: process.DeniesPath, Pattern: w.Root + "/**/ruled", Rank: 1}}
 	}
-	box, err := Open(policy(confine.Hosts))
+	box, err := Open(policy)
 	if noSockets() != nil && errors.Is(err, ErrMissing) {
-		box, err = Open(policy(confine.Workspace))
+		policy.Hosts = nil
+		box, err = Open(policy)
 	}
 	if err != nil {
 		fmt.Println(err)

@@ -132,7 +132,7 @@ func TestHeldCallGoesOn(t *testing.T) {
 			if c.asked != nil && !slices.Equal(p.list(), want) {
 				t.Errorf("asked %q, want %q", p.list(), want)
 			}
-			if r := child.Refusals(); len(r) > 0 {
+			if r := child.Refused(); len(r) > 0 {
 				t.Errorf("refused %v", r)
 			}
 		})
@@ -180,7 +180,7 @@ func TestHeldCallFailsAfterNo(t *testing.T) {
 	if len(p.list()) != 1 || strings.Count(out, "Permission denied") < 3 || !strings.HasSuffix(out, "end\n") {
 		t.Errorf("asked %q: %s", p.list(), out)
 	}
-	if r := c.Refusals(); len(r) != 1 || r[0].String() != "write "+outside+"/a" {
+	if r := c.Refused(); len(r) != 1 || r[0].String() != "write "+outside+"/a" {
 		t.Errorf("refused %v", r)
 	}
 	p = answering(func(r process.Refusal) (string, process.Answer) {

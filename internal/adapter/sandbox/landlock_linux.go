@@ -13,23 +13,11 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// What rights on files the versions of Landlock know: the first has 13, later
-// ones add to them.
 const (
-	rightsV1 = unix.LANDLOCK_ACCESS_FS_REFER - 1
-	runRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	onFiles  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+	runRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	onFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
-
-// rightsSince maps each version of Landlock to the rights that it added.
-var rightsSince = []struct {
-	version int
-	right   uint64
-}{
-	{2, unix.LANDLOCK_ACCESS_FS_REFER}, {3, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
-	{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV}, {9, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX},
-}
 
 // version returns the newest Landlock that the kernel has, 0 for none.
 func version() int {
@@ -43,11 +31,9 @@ func version() int {
 // handled returns the rights on files that are refused unless a rule grants them: all
 // that the kernel knows.
 func handled(version int) uint64 {
-	out := uint64(rightsV1)
-	for _, r := range rightsSince {
-		if version >= r.version {
-			out |= r.right
-		}
+	out := uint64(unix.LANDLOCK_ACCESS_FS_IOCTL_DEV<<1 - 1) // those of minVersion
+	if version >= 9 {
+		out |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 	}
 	return out
 }

@@ -3,22 +3,15 @@
 package sandbox
 
 import (
-	"bufio"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"net"
 	"net/netip"
-	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
-
-// This file finds the listening sockets of this machine.
 
 // listener is a listening socket of this machine.
 type listener struct {
@@ -111,7 +104,7 @@ var loopbackDevice = sync.OnceValue(func() uint32 {
 
 // diagnoses reports whether the kernel supports receiver's question. Without that part,
 // the kernel answers as if nobody listened.
-var diagnoses = sync.OnceValue(func() bool {
+func diagnoses() bool {
 	own, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return false
@@ -120,73 +113,13 @@ var diagnoses = sync.OnceValue(func() bool {
 	at := own.Addr().(*net.TCPAddr).AddrPort()
 	l, ok, err := receiver(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	return err == nil && ok && l.ip == local4
-})
+}
 
 // receives returns the socket that gets a connection to an address of the loopback.
 func receives(at netip.AddrPort) (listener, bool) {
-	if diagnoses() {
-		l, ok, err := receiver(at)
-		if err != nil {
-			return listener{}, true // somebody who is not known
-		}
-		return l, ok
+	l, ok, err := receiver(at)
+	if err != nil {
+		return listener{}, true // somebody who is not known
 	}
-	var any listener
-	found := false
-	for _, l := range listening(at.Port()) {
-		switch {
-		case l.ip == at.Addr():
-			if found && !any.ip.IsUnspecified() {
-				return listener{}, true // several share it
-			}
-			any, found = l, true
-		case l.ip.IsUnspecified() && !found:
-			any, found = l, true
-		}
-	}
-	return any, found
-}
-
-// listening returns the listening sockets with a port. The kernel lists them before all
-// other sockets.
-func listening(port uint16) []listener {
-	var out []listener
-	suffix := ":" + strings.ToUpper(hex.EncodeToString(binary.BigEndian.AppendUint16(nil, port)))
-	for _, file := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		f, err := os.Open(file)
-		if err != nil {
-			continue // no IPv6
-		}
-		lines := bufio.NewScanner(f)
-		lines.Scan() // the heading
-		for lines.Scan() {
-			v := strings.Fields(lines.Text())
-			if len(v) < 10 || v[3] != "0A" {
-				break
-			}
-			if !strings.HasSuffix(v[1], suffix) {
-				continue
-			}
-			ip, ok := kernelAddr(strings.TrimSuffix(v[1], suffix))
-			ino, err := strconv.ParseUint(v[9], 10, 64)
-			if ok && err == nil {
-				out = append(out, listener{ip, ino})
-			}
-		}
-		_ = f.Close()
-	}
-	return out
-}
-
-// kernelAddr reads an address as the kernel prints it: words in its own order.
-func kernelAddr(s string) (netip.Addr, bool) {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b)%4 != 0 {
-		return netip.Addr{}, false
-	}
-	for i := 0; i < len(b); i += 4 {
-		binary.NativeEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:]))
-	}
-	ip, ok := netip.AddrFromSlice(b)
-	return ip.Unmap(), ok
+	return l, ok
 }

@@ -119,28 +119,26 @@ func field(status []byte, name string) string {
 // stopped does not fork, so each look finds fewer new ones.
 func (c *Child) sweep() {
 	stopped := map[int]bool{}
-	for fresh := true; fresh; {
-		fresh = false
+	for pause := time.Millisecond; ; {
 		pids, _ := c.members()
-		if len(pids) == 0 {
-			return
-		}
+		fresh := false
 		for _, pid := range pids {
 			if !stopped[pid] {
 				stopped[pid], fresh = true, true
 				_ = unix.Kill(pid, unix.SIGSTOP)
 			}
 		}
-	}
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		pids, _ := c.members()
-		if len(pids) == 0 {
+		switch {
+		case len(pids) == 0:
 			return
+		case fresh:
+			continue
 		}
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		time.Sleep(pause)
+		pause = min(2*pause, 50*time.Millisecond)
 	}
 }
 

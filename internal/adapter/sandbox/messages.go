@@ -32,8 +32,8 @@ var phrasePath = lazyregexp.New(`(?i)^(?:could not|unable to|cannot|failed to) [
 // refusedChangesIn returns the changes that were not permitted, according to the output of
 // a command in a folder, and that a policy refuses. It leaves out what may have been a
 // read.
-func refusedChangesIn(p confine.Policy, dir, output string) []Refusal {
-	var out []Refusal
+func refusedChangesIn(p confine.Policy, dir, output string) []process.Refusal {
+	var out []process.Refusal
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		if !notPermitted().MatchString(line) {
@@ -56,7 +56,7 @@ func refusedChangesIn(p confine.Policy, dir, output string) []Refusal {
 		if p.Change(path, kind) != confine.Refused {
 			continue // the file's own rights
 		}
-		if r := (Refusal{Act: act, Target: path}); !slices.Contains(out, r) && len(out) < maxRefusals {
+		if r := (process.Refusal{Act: act, What: path}); !slices.Contains(out, r) && len(out) < maxRefusals {
 			out = append(out, r)
 		}
 	}
@@ -99,8 +99,8 @@ func pathIn(line, dir string) string {
 // refusedReadsIn returns the files and folders that a command was not permitted to read,
 // according to its output, and that only the policy refuses: readable reports whether
 // pawl itself may read a path. told are refusals that are known already.
-func refusedReadsIn(p confine.Policy, dir, output string, told []Refusal, readable func(string) bool) []Refusal {
-	var out []Refusal
+func refusedReadsIn(p confine.Policy, dir, output string, told []process.Refusal, readable func(string) bool) []process.Refusal {
+	var out []process.Refusal
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		if !strings.Contains(strings.ToLower(line), "permission denied") {
@@ -111,12 +111,12 @@ func refusedReadsIn(p confine.Policy, dir, output string, told []Refusal, readab
 			continue
 		}
 		path = real(path)
-		known := func(r Refusal) bool { return r.Target == path }
+		known := func(r process.Refusal) bool { return r.What == path }
 		if p.MayRead(path) || slices.ContainsFunc(p.Secrets, func(s string) bool { return confine.Within(s, path) || confine.Within(path, s) }) || !readable(path) {
 			continue
 		}
 		if !slices.ContainsFunc(told, known) && !slices.ContainsFunc(out, known) && len(out) < maxRefusals {
-			out = append(out, Refusal{Act: process.ActRead, Target: path})
+			out = append(out, process.Refusal{Act: process.ActRead, What: path})
 		}
 	}
 	return out

@@ -173,6 +173,9 @@ func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
 // rename moves a name. A folder stays in its zone: with EXDEV programs copy
 // instead, and each copied name is judged.
 func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags uint) error {
+	if flags&(unix.RENAME_EXCHANGE|unix.RENAME_WHITEOUT) != 0 {
+		return unix.EINVAL // as on a file system that has neither
+	}
 	if err := c.lockNames(); err != nil {
 		return err
 	}
@@ -187,7 +190,7 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 		return err
 	}
 	defer b.close()
-	if err := c.bothWays(a, b, flags); err != nil {
+	if err := c.bothEnds(a, confine.Remove, b, a.arrives()); err != nil {
 		return err
 	}
 	if c.between(a, b) {
@@ -196,15 +199,8 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	if !a.there {
 		return unix.ENOENT
 	}
-	exchange := flags&unix.RENAME_EXCHANGE != 0
-	if c.s.escapes(a, b) || exchange && c.s.escapes(b, a) {
+	if c.s.escapes(a, b) || c.crosses(a, b) || c.strays(a, b) {
 		return unix.EXDEV
-	}
-	if c.crosses(a, b) || exchange && c.crosses(b, a) || c.strays(a, b) || exchange && c.strays(b, a) {
-		return unix.EXDEV
-	}
-	if flags&unix.RENAME_WHITEOUT != 0 {
-		return unix.EINVAL
 	}
 	if a.isFolder() || b.isFolder() {
 		defer c.s.moves.Add(1)
@@ -212,32 +208,22 @@ func (c caller) rename(fromDir int32, from uint64, toDir int32, to uint64, flags
 	err = c.keeping(b, func() error { return c.s.keep.Rename(a.kept(), b.kept(), flags) },
 		func() error { return unix.Renameat2(a.dir, a.name, b.dir, b.name, flags) })
 	if err == nil {
-		c.s.left(a.path, exchange)
+		c.s.left(a.path, false)
 		c.s.left(b.path, true)
 	}
 	return err
 }
 
-// bothWays judges a move: with nil, pawl makes it.
-func (c caller) bothWays(a, b *place, flags uint) error {
-	type change struct {
-		at  *place
-		act confine.Act
-	}
-	all := []change{{a, confine.Remove}, {b, a.arrives()}}
-	if flags&unix.RENAME_EXCHANGE != 0 {
-		all = append(all, change{b, confine.Remove}, change{a, b.arrives()})
-	}
-	free := 0
-	for _, x := range all {
-		if c.s.free(x.at.path) {
-			free++
-		} else if err := c.judge(x.at, x.act); err != nil {
-			return err
-		}
-	}
-	if free == len(all) {
+// bothEnds judges a move or a link: with nil, pawl makes it.
+func (c caller) bothEnds(a *place, onA confine.Act, b *place, onB confine.Act) error {
+	if c.s.free(a.path) && c.s.free(b.path) {
 		return errGoOn
+	}
+	if err := c.judge(a, onA); err != nil && !c.s.free(a.path) {
+		return err
+	}
+	if err := c.judge(b, onB); err != nil && !c.s.free(b.path) {
+		return err
 	}
 	return nil
 }
@@ -303,21 +289,13 @@ func (c caller) link(fromDir int32, from uint64, toDir int32, to uint64, flags i
 	}
 	defer b.close()
 	// Whoever has a second name can write by it: to link is to write.
-	for p, act := range map[*place]confine.Act{a: confine.Write, b: confine.Create} {
-		if err := c.judge(p, act); err != nil && !c.s.free(p.path) {
-			return err
-		}
+	if err := c.bothEnds(a, confine.Write, b, confine.Create); err != nil {
+		return err
 	}
 	if !a.there {
 		return unix.ENOENT
 	}
-	if c.s.free(a.path) && c.s.free(b.path) {
-		return errGoOn
-	}
-	if c.between(a, b) {
-		return unix.EXDEV
-	}
-	if c.s.escapes(a, b) {
+	if c.between(a, b) || c.s.escapes(a, b) {
 		return unix.EXDEV
 	}
 	if err := c.s.only(&a.st); err != nil {

@@ -31,11 +31,11 @@ type network struct {
 type sockets struct {
 	mu      sync.Mutex
 	servers map[uint64]server // by the inode of the socket
-	files   map[socketFile]bool
+	files   map[made]bool
 }
 
 func newSockets() *sockets {
-	return &sockets{servers: map[uint64]server{}, files: map[socketFile]bool{}}
+	return &sockets{servers: map[uint64]server{}, files: map[made]bool{}}
 }
 
 // server is a listening socket, or one that is bound, of the sandbox's.
@@ -43,13 +43,6 @@ type server struct {
 	listens bool
 	any     bool // was bound to any address, which stands for the loopback here
 	both    bool // and takes IPv4 as well as IPv6
-}
-
-// socketFile distinguishes a unix socket from a later one with the same inode number.
-type socketFile struct {
-	dev  uint64
-	ino  uint64
-	born unix.StatxTimestamp
 }
 
 // took is a duplicate of the caller's socket.

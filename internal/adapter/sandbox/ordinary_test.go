@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -27,16 +28,16 @@ func folder(t *testing.T) string {
 
 func open(t *testing.T, l confine.Level, root string) *Box {
 	t.Helper()
-	f, _, err := Place(func(k string) string {
+	b := NewBoxes(func(k string) string {
 		return map[string]string{"HOME": os.Getenv("HOME"), "PATH": os.Getenv("PATH"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(root), "cache")}[k]
-	}, "", root, filepath.Join(filepath.Dir(root), "state"))
-	must.Do(t, err)
-	box := must.Get(Open(confine.New(l, f)))(t)
+	}, root, "/spill", filepath.Join(filepath.Dir(root), "state"))
 	t.Cleanup(func() {
-		if err := box.Close(); err != nil {
+		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	box, _, err := b.box(process.Confine{Level: l}, root)
+	must.Do(t, err)
 	return box
 }
 

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
@@ -36,15 +37,13 @@ func (*Box) share(*Box) {}
 // Temp is none.
 func (*Box) Temp() string { return "" }
 
-func (*Box) Loopback() error { return lack() }
-
 // Close does nothing.
 func (*Box) Close() error { return nil }
 
 func (*Child) Wait() error { return lack() }
 
-// Refusals are none.
-func (*Child) Refusals() []Refusal { return nil }
+// Refused is nothing.
+func (*Child) Refused() []process.Refusal { return nil }
 
 // End does nothing.
 func (*Child) End() {}

@@ -41,7 +41,7 @@ func granted(t *testing.T, root string, hosts ...string) *Box {
 	t.Cleanup(up.Close)
 	facts := confine.Facts{Root: root, Home: real(os.Getenv("HOME")), Hosts: hosts}
 	facts.Reads = installed(facts, filepath.SplitList(os.Getenv("PATH"))) // python3
-	box := must.Get(Open(confine.New(confine.Hosts, facts)))(t)
+	box := must.Get(Open(confine.New(confine.Workspace, facts)))(t)
 	t.Cleanup(func() {
 		if err := box.Close(); err != nil {
 			t.Error(err)
@@ -83,7 +83,7 @@ func TestGrantedHosts(t *testing.T) {
 			t.Errorf("%s\n got %q\nwant %q", c.line, got, c.want)
 		}
 		var refused []string
-		for _, r := range child.Refusals() {
+		for _, r := range child.Refused() {
 			refused = append(refused, r.String())
 		}
 		if got := strings.Join(refused, "; "); c.refused != "" && got != c.refused {
@@ -105,7 +105,7 @@ func TestNoHostGranted(t *testing.T) {
 		cmd.Dir, cmd.Stdout = box.policy.Root, &out
 		child := must.Get(box.Start(cmd))(t)
 		_ = child.Wait()
-		if got := fmt.Sprint(child.Refusals()); out.String() != want.out || got != want.refused {
+		if got := fmt.Sprint(child.Refused()); out.String() != want.out || got != want.refused {
 			t.Errorf("%v: %q, refused %s", level, out.String(), got)
 		}
 	}

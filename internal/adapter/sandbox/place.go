@@ -16,21 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/confine"
 )
 
-// Place returns the input of a policy for a workspace on this machine, and the settings
-// that its commands need in addition to their own. Folders of the sandbox's own caches
-// are made below the user's cache folder. self is as of Boxes.Self.
-func Place(env func(string) string, self, root string, state ...string) (confine.Facts, []string, error) {
-	f, own, persons := locate(env, root, state...)
-	f = withToolchains(f, env)
-	f.Kept = NewGitUses(env, root).paths()
-	if own == "" {
-		return f, nil, nil
-	}
-	set, err := ownCaches(&f, env, own)
-	warm.New(persons, root).Fill(own, root)
-	return f, append(set, goCache(&f, self, env, own)...), err
-}
-
 // goCache returns the setting that makes go commands start pawl, which reads the
 // person's build cache and writes the sandbox's own.
 func goCache(f *confine.Facts, self string, env func(string) string, own string) []string {

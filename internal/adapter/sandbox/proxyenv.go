@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,29 +36,22 @@ func withProxy(env []string, url string) []string {
 		"PIP_RETRIES=1", "CARGO_NET_RETRY=1", // they take a refusal for a bad line, and try again for 10 seconds
 	)
 	count := 0
-	var out []string
 	for _, kv := range env {
-		name, value, _ := strings.Cut(kv, "=")
-		if name == "GIT_CONFIG_COUNT" {
+		if value, ok := strings.CutPrefix(kv, "GIT_CONFIG_COUNT="); ok {
 			count, _ = strconv.Atoi(value)
-			continue
-		}
-		if !isSet(set, name) {
-			out = append(out, kv)
 		}
 	}
 	n := strconv.Itoa(count)
-	return append(append(out, set...), "GIT_CONFIG_COUNT="+strconv.Itoa(count+1), "GIT_CONFIG_KEY_"+n+"=http.proxy", "GIT_CONFIG_VALUE_"+n+"="+url)
+	return replaced(env, append(set, "GIT_CONFIG_COUNT="+strconv.Itoa(count+1), "GIT_CONFIG_KEY_"+n+"=http.proxy", "GIT_CONFIG_VALUE_"+n+"="+url))
 }
 
-// isSet reports whether set has a variable of that name.
-func isSet(set []string, name string) bool {
-	for _, kv := range set {
-		if n, _, _ := strings.Cut(kv, "="); n == name {
-			return true
-		}
-	}
-	return false
+// replaced returns an environment with settings in place of those that have the same names.
+func replaced(env, set []string) []string {
+	rest := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+	})
+	return append(rest, set...)
 }
 
 // withTemp returns an environment with a temporary folder, unless temp is "".
@@ -65,12 +59,5 @@ func withTemp(env []string, temp string) []string {
 	if temp == "" {
 		return env
 	}
-	set := []string{"TMPDIR=" + temp, "TMP=" + temp, "TEMP=" + temp}
-	var out []string
-	for _, kv := range env {
-		if name, _, _ := strings.Cut(kv, "="); !isSet(set, name) {
-			out = append(out, kv)
-		}
-	}
-	return append(out, set...)
+	return replaced(env, []string{"TMPDIR=" + temp, "TMP=" + temp, "TEMP=" + temp})
 }

@@ -7,33 +7,16 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
-// Refusal is something that the sandbox refused a command. Act and Target read
-// as one line:
-//
-//	write /home/u/.npmrc        a file's content, name or attributes
-//	remove /home/u/x            a name
-//	connect 10.0.0.5:5432       an address, or the path of a unix socket
-//	listen 10.0.0.5:80          likewise
-//	host registry.npmjs.org     a host that a proxy was asked for, with its
-//	                            port where that is not 80 or 443
-//
-// What Landlock or the filter refuses by itself is not listed: reading a file, a
-// kind of socket, everything at the level read-only. A listed refusal need not
-// be why a command failed: programs try more than they need.
-type Refusal struct {
-	Act, Target string
-	Rule        string // the person's, "" for none
-}
-
-func (r Refusal) String() string { return r.Act + " " + r.Target }
-
 // maxRefusals is how many refusals of a command are kept, the first ones.
 const maxRefusals = 100
 
-// refusals collects what a command was refused, each once, in order.
+// refusals collects what a command was refused, each once, in order. What Landlock or the
+// filter refuses by itself is not among it: reading a file, a kind of socket, everything at
+// the level read-only. A refusal need not be why a command failed: programs try more than
+// they need.
 type refusals struct {
 	mu   sync.Mutex
-	list []Refusal
+	list []process.Refusal
 }
 
 func (r *refusals) add(act, target string) {
@@ -43,7 +26,7 @@ func (r *refusals) add(act, target string) {
 func (r *refusals) addRuled(x process.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := (Refusal{x.Act, x.What, x.Rule}); len(r.list) < maxRefusals && !slices.Contains(r.list, n) {
+	if n := (process.Refusal{Act: x.Act, What: x.What, Rule: x.Rule}); len(r.list) < maxRefusals && !slices.Contains(r.list, n) {
 		r.list = append(r.list, n)
 	}
 }
@@ -57,7 +40,7 @@ func hostAct(addr bool) string {
 	return process.ActHost
 }
 
-func (r *refusals) all() []Refusal {
+func (r *refusals) all() []process.Refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.list)

@@ -23,7 +23,7 @@ func refusedBy(t *testing.T, box *Box, root, line string) string {
 	c := must.Get(box.Start(cmd))(t)
 	_ = c.Wait() // what failed is not of interest
 	var out []string
-	for _, r := range c.Refusals() {
+	for _, r := range c.Refused() {
 		out = append(out, strings.ReplaceAll(r.String(), filepath.Dir(root), "T"))
 	}
 	return strings.Join(out, "; ")
@@ -70,8 +70,8 @@ func TestReadsThatWereRefused(t *testing.T) {
 			cmd.Stderr = &said
 			child := must.Get(box.Start(cmd))(t)
 			_ = child.Wait()
-			if got := child.Explain(said.String()); len(got) > 0 || len(child.Refusals()) != 1 {
-				t.Errorf("a write: %v, refused %v (%s)", got, child.Refusals(), said.String())
+			if got := child.Explain(said.String()); len(got) > 0 || len(child.Refused()) != 1 {
+				t.Errorf("a write: %v, refused %v (%s)", got, child.Refused(), said.String())
 			}
 		}
 	}

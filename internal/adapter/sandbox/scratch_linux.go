@@ -18,7 +18,11 @@ func identity(name string) (is made, mine, ok bool) {
 	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
 		return made{}, false, false
 	}
-	return made{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, st.Btime.Sec*1e9 + int64(st.Btime.Nsec)}, int(st.Uid) == os.Getuid(), true
+	return madeOf(&st), int(st.Uid) == os.Getuid(), true
+}
+
+func madeOf(st *unix.Statx_t) made {
+	return made{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino, st.Btime.Sec*1e9 + int64(st.Btime.Nsec)}
 }
 
 // scratches reports whether a change is of what the session made in /tmp, or makes it.

@@ -108,7 +108,7 @@ func (t *seatbelt) newBox(p confine.Policy) (_ *seatbeltBox, err error) {
 		}
 		b.policy.Writes = append(b.policy.Writes, b.temp)
 	}
-	if p.Level >= confine.Hosts && len(p.Hosts) > 0 {
+	if len(p.Hosts) > 0 {
 		if b.proxy, err = openLoopbackProxy(p.Hosts); err != nil {
 			return nil, fmt.Errorf("open the sandbox's proxy: %w", err)
 		}
@@ -300,8 +300,8 @@ func (c *seatbeltChild) Wait() error {
 	return nil
 }
 
-// Refusals returns what pawl itself has refused the command so far.
-func (c *seatbeltChild) Refusals() []Refusal { return c.refusals.all() }
+// Refused returns what pawl itself has refused the command so far.
+func (c *seatbeltChild) Refused() []process.Refusal { return c.refusals.all() }
 
 // End kills all processes of the command. Wait calls it.
 func (c *seatbeltChild) End() {
@@ -315,12 +315,8 @@ func (c *seatbeltChild) End() {
 // Explain returns the refusals that the command's own output reports, if the policy
 // refuses them.
 func (c *seatbeltChild) Explain(output string) []process.Refusal {
-	var out []process.Refusal
 	if c.policy.Level < confine.Workspace {
 		return nil // at read-only every change is refused
 	}
-	for _, r := range refusedChangesIn(c.policy, c.dir, output) {
-		out = append(out, process.Refusal{Act: r.Act, What: r.Target})
-	}
-	return out
+	return refusedChangesIn(c.policy, c.dir, output)
 }

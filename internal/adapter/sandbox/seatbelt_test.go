@@ -287,7 +287,7 @@ func TestBeltTooMany(t *testing.T) {
 func TestBeltHosts(t *testing.T) {
 	root := folder(t)
 	belt := standIn(t, allows, time.Minute)
-	box := must.Get(belt.newBox(confine.New(confine.Hosts, confine.Facts{Root: root, Hosts: []string{"granted.example"}})))(t)
+	box := must.Get(belt.newBox(confine.New(confine.Workspace, confine.Facts{Root: root, Hosts: []string{"granted.example"}})))(t)
 	defer box.Close()
 	if want := fmt.Sprintf(`(allow network-outbound (remote ip "localhost:%d"))`, box.proxy.port()); !strings.Contains(box.profile, want) {
 		t.Errorf("the profile lacks %s", want)
@@ -329,7 +329,7 @@ func TestBeltHosts(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := fmt.Sprint(c.Refusals()); got != "[host refused.example host tunnel.example]" {
+	if got := fmt.Sprint(c.Refused()); got != "[host refused.example host tunnel.example]" {
 		t.Errorf("refused: %s", got)
 	}
 	if code, _ := ask(address, "http://granted.example/"); code != http.StatusProxyAuthRequired {

@@ -111,15 +111,7 @@ var Free = Confine{Level: Unconfined}
 
 // Key returns a text that is equal for equal confinements.
 func (c Confine) Key() string {
-	return strings.Join([]string{c.Level.String(), strings.Join(c.Reads, "\x01"), strings.Join(c.Writes, "\x01"), strings.Join(c.Hosts, "\x01"), strings.Join(c.Own, "\x01"), c.Root, c.rules()}, "\x00")
-}
-
-func (c Confine) rules() string {
-	var b strings.Builder
-	for _, r := range c.Rules {
-		fmt.Fprintf(&b, "%s %t %d %s\x01", r.List, r.Write, r.Rank, r.Pattern)
-	}
-	return b.String()
+	return fmt.Sprintf("%s %q %q %q %q %q %#v", c.Level, c.Reads, c.Writes, c.Hosts, c.Own, c.Root, c.Rules)
 }
 
 // Narrow returns what both allow, since a child process has at most the rights of

@@ -15,10 +15,10 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
-	"github.com/pawl-agent/pawl/internal/policy/confine"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
 
@@ -36,11 +36,15 @@ command could not be started. At the end, standard error lists what was refused,
 with the flag that allows it.`,
 		Args: atLeastOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := confine.ParseLevel(level)
-			if err != nil {
-				return usageError("%w", err)
+			l := process.Workspace
+			switch level {
+			case "workspace":
+			case "read-only":
+				l = process.ReadOnly
+			default:
+				return usageError("no level %q: use read-only or workspace", level)
 			}
-			if l < confine.Workspace && len(g.writes)+len(g.hosts) > 0 {
+			if l < process.Workspace && len(g.writes)+len(g.hosts) > 0 {
 				return usageError("--allow-write and --allow-host need --level workspace")
 			}
 			return runSandboxed(c.Context(), a, l, dir, g, args)
@@ -58,29 +62,25 @@ with the flag that allows it.`,
 // unconfined is the exit code of a command that could not be confined.
 const unconfined = 125
 
-func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g openings, args []string) error {
+func runSandboxed(ctx context.Context, a *App, l process.Level, dir string, g openings, args []string) error {
 	root, err := a.RealDir(dir)
 	if err != nil {
 		return err
 	}
-	policy, env, err := a.confinement(l, root, g)
+	boxes, may, err := a.confinement(l, root, g)
 	if err != nil {
 		return &exitError{code: unconfined, err: err}
 	}
-	box, err := sandbox.Open(policy)
-	if err != nil {
-		return &exitError{code: unconfined, err: err}
-	}
-	defer box.Close()
+	defer boxes.Close()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
 	cmd.Dir = root
-	cmd.Env = append(shell.WithoutSecrets(os.Environ()), env...)
+	cmd.Env = shell.WithoutSecrets(os.Environ())
 	git := &workspace.Git{}
 	inGit := git.InGit(root, func() func(string) string { return setup.Runs(root, sandbox.NewGitUses(a.Env, root).Of()) })()
-	child, err := box.Start(cmd)
+	child, err := boxes.Confine(cmd, may, nil)
 	switch {
-	case errors.Is(err, sandbox.ErrMissing):
+	case errors.Is(err, process.ErrUnconfined):
 		return &exitError{code: unconfined, err: err}
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		return &exitError{code: 127, err: err}
@@ -91,10 +91,10 @@ func runSandboxed(ctx context.Context, a *App, l confine.Level, dir string, g op
 		go forward(a.Signals(), cmd.Process)
 	}
 	err = child.Wait()
-	for _, line := range refusedLines(policy, child.Refusals(), err != nil) {
+	for _, line := range refusedLines(boxes.Readable(), l, child.Refused(), err != nil) {
 		fmt.Fprintln(a.Err, plain.Line("pawl: "+line))
 	}
-	if line := a.leftInGit(ctx, root, git, inGit); line != "" && l >= confine.Workspace {
+	if line := a.leftInGit(ctx, root, git, inGit); line != "" && l >= process.Workspace {
 		fmt.Fprintln(a.Err, "pawl: "+line)
 	}
 	var exit *exec.ExitError

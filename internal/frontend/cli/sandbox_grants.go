@@ -21,74 +21,68 @@ import (
 // suggest.
 type openings struct{ writes, reads, hosts []string }
 
-// confinement returns the policy of a level in a workspace with the given openings, and
-// the settings that its commands need.
-func (a *App) confinement(l confine.Level, root string, g openings) (confine.Policy, []string, error) {
+// confinement returns what confines a command in a workspace, and what the command may do
+// with the given openings.
+func (a *App) confinement(l process.Level, root string, g openings) (*sandbox.Boxes, process.Confine, error) {
+	c := process.Confine{Level: l, Hosts: g.hosts}
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
-		return confine.Policy{}, nil, err
+		return nil, c, err
 	}
-	facts, env, err := sandbox.Place(a.Env, a.Self, root, paths.State, paths.Config)
-	if err != nil {
-		return confine.Policy{}, nil, err
-	}
-	if len(g.hosts) > 0 {
-		l, facts.Hosts = confine.Hosts, g.hosts
-	}
-	policy := confine.New(l, facts)
+	boxes := sandbox.NewBoxes(a.Env, root, paths.Spill(), paths.State, paths.Config)
+	boxes.Self = a.Self
+	policy := boxes.Readable()
 	for _, w := range g.writes {
-		if policy, err = allowWrite(policy, w); err != nil {
-			return confine.Policy{}, nil, err
+		real, err := writable(policy, w)
+		if err != nil {
+			return nil, c, err
 		}
+		c.Writes = append(c.Writes, real)
 	}
 	for _, r := range g.reads {
 		real, err := setup.RealPath(r)
 		if err != nil {
-			return confine.Policy{}, nil, fault.NewConfiguration("name a file or folder that exists", "cannot allow reading %s: %v", r, err)
+			return nil, c, fault.NewConfiguration("name a file or folder that exists", "cannot allow reading %s: %v", r, err)
 		}
-		with := policy.Grant([]string{real}, nil, nil)
-		if len(with.Reads) == len(policy.Reads) {
-			return confine.Policy{}, nil, notGrantable(real)
+		if len(policy.Grant([]string{real}, nil, nil).Reads) == len(policy.Reads) {
+			return nil, c, notGrantable(real)
 		}
-		policy = with
+		c.Reads = append(c.Reads, real)
 	}
-	return policy, env, nil
+	return boxes, c, nil
 }
 
-// allowWrite allows writes to a folder or file, which need not exist yet.
-func allowWrite(policy confine.Policy, name string) (confine.Policy, error) {
+// writable returns the real path of a folder or file that can be allowed to be written. It
+// need not exist yet.
+func writable(policy confine.Policy, name string) (string, error) {
 	real, err := setup.RealPath(name)
 	folder := false
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		var dir string
 		if dir, err = setup.RealPath(filepath.Dir(name)); err != nil {
-			return policy, fault.NewConfiguration("create the folder first", "cannot allow writing %s: %v", name, err)
+			return "", fault.NewConfiguration("create the folder first", "cannot allow writing %s: %v", name, err)
 		}
 		real = filepath.Join(dir, filepath.Base(name))
 		if _, err := os.Lstat(real); err == nil {
-			return policy, fault.NewConfiguration("name the target of the link", "cannot allow writing %s: it is a link to a file that does not exist", name)
+			return "", fault.NewConfiguration("name the target of the link", "cannot allow writing %s: it is a link to a file that does not exist", name)
 		}
 	case err != nil:
-		return policy, fault.NewConfiguration("name a file or folder", "cannot allow writing %s: %v", name, err)
+		return "", fault.NewConfiguration("name a file or folder", "cannot allow writing %s: %v", name, err)
 	default:
 		st, err := os.Stat(real)
 		if err != nil {
-			return policy, err
+			return "", err
 		}
 		folder = st.IsDir()
 	}
 	if err := sandbox.MayGrant(policy, real, folder); err != nil {
-		return policy, err
+		return "", err
 	}
-	if folder {
-		return policy.Grant(nil, []string{real}, nil), nil
+	if !folder && len(policy.Grant(nil, nil, []string{real}).Opened) == 0 {
+		return "", notGrantable(real)
 	}
-	with := policy.Grant(nil, nil, []string{real})
-	if len(with.Opened) == len(policy.Opened) {
-		return policy, notGrantable(real)
-	}
-	return with, nil
+	return real, nil
 }
 
 func notGrantable(path string) error {
@@ -97,12 +91,8 @@ func notGrantable(path string) error {
 
 // refusedLines returns what a person is told of a command's refusals: those that a
 // model would be told, each with the flag that allows it.
-func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool) []string {
-	var rs []process.Refusal
-	for _, r := range refused {
-		rs = append(rs, process.Refusal{Act: r.Act, What: r.Target})
-	}
-	told, more := tools.Told(rs, failed)
+func refusedLines(policy confine.Policy, l process.Level, refused []process.Refusal, failed bool) []string {
+	told, more := tools.Told(refused, failed)
 	var out []string
 	for _, r := range told {
 		out = append(out, "the sandbox refused: "+r.String()+"; "+toAllow(policy, r))
@@ -110,7 +100,7 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 	if more > 0 {
 		out = append(out, fmt.Sprintf("the sandbox refused %d more", more))
 	}
-	if len(out) == 0 && failed && policy.Level == confine.ReadOnly {
+	if len(out) == 0 && failed && l == process.ReadOnly {
 		out = append(out, "the command ran read-only: it could change no file, and had no network (--level workspace allows changes in the workspace, and local connections between the command's own processes)")
 	}
 	return out
@@ -121,7 +111,7 @@ func refusedLines(policy confine.Policy, refused []sandbox.Refusal, failed bool)
 func toAllow(policy confine.Policy, r process.Refusal) string {
 	switch r.Act {
 	case process.ActWrite, process.ActRemove:
-		if _, err := allowWrite(policy, r.What); err == nil {
+		if _, err := writable(policy, r.What); err == nil {
 			return "to allow it: --allow-write " + r.What
 		}
 	case process.ActHost, process.ActConnect:

@@ -23,46 +23,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// Level is how much a command may do. A smaller level is narrower.
-type Level int
+// Level is how much a confined command may do.
+type Level = process.Level
 
+// The levels. At Workspace it has no network except between its own processes, and to the
+// granted hosts.
 const (
-	// ReadOnly: it changes no file and has no network.
-	ReadOnly Level = iota
-	// Workspace: it may change the workspace, a temporary folder and the
-	// sandbox's caches. It has no network except between its own processes.
-	Workspace
-	// Hosts is Workspace with the network to the granted hosts.
-	Hosts
+	ReadOnly  = process.ReadOnly
+	Workspace = process.Workspace
 )
-
-var levels = [...]string{"read-only", "workspace", "hosts"}
-
-func (l Level) String() string { return levels[l] }
-
-func ParseLevel(s string) (Level, error) {
-	if i := slices.Index(levels[:Hosts], s); i >= 0 {
-		return Level(i), nil
-	}
-	return 0, fmt.Errorf("no level %q: use read-only or workspace", s)
-}
 
 // Policy is what a command may touch. All paths are absolute, clean and real
 // (without symbolic links). The zero value allows nothing.
 type Policy struct {
 	Level Level
-	// Root is the workspace, "" for none. It is readable at every level. Protected
-	// names hold in it.
-	Root string
-	// Lists are folders in which only names can be listed. If the workspace contains
-	// paths that no command may read, Lists has it and the folders down to Parts, and
-	// Parts has its readable paths. Such a policy allows no change.
-	Lists, Parts []string
-	// Reads are other files and folders that can be read.
-	Reads []string
-	// Writes are folders that can be read and, from the level Workspace on,
-	// changed: the sandbox's own. Protected names do not hold in them.
-	Writes []string
+	Facts
 	// Granted are folders that a person granted. They can be read, and the sandbox
 	// itself makes the changes in them, as in the workspace: protected names hold.
 	Granted []string
@@ -70,6 +45,34 @@ type Policy struct {
 	// ones of the workspace: the sandbox changes them itself, as in the
 	// workspace.
 	Opened []string
+	// Rules are the person's rules about paths, absolute. They take away from all of this.
+	Rules []process.PathRule
+	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
+	Secrets []string
+	// Loopback allows connections between the sandbox's own processes.
+	Loopback bool
+	// Proxy is the loopback port of the proxy, for systems that must know it
+	// beforehand (Seatbelt). 0: there is none yet.
+	Proxy int
+}
+
+// Facts are the input of a policy, and a part of it.
+type Facts struct {
+	// Root is the workspace, "" for none. It is readable at every level. Protected
+	// names hold in it.
+	Root, Home string
+	// State are pawl's own folders.
+	State []string
+	// Lists are folders in which only names can be listed. If the workspace contains
+	// paths that no command may read, Lists has it and the folders down to Parts, and
+	// Parts has its readable paths. Such a policy allows no change.
+	Lists, Parts []string
+	// Reads are other files and folders that can be read: as input, the toolchain folders
+	// of this machine in unusual places, such as GOMODCACHE.
+	Reads []string
+	// Writes are folders that can be read and, from the level Workspace on,
+	// changed: the sandbox's own. Protected names do not hold in them.
+	Writes []string
 	// Git are the workspace's own git folders outside it, which may be changed
 	// like a .git in it. Common are those that a linked worktree shares with
 	// others; only the shared parts may be changed.
@@ -77,43 +80,14 @@ type Policy struct {
 	// Kept are paths that git runs or reads because of its configuration. They are
 	// protected like the configuration, wherever they are.
 	Kept []string
-	// Rules are the person's rules about paths, absolute. They take away from all of this.
-	Rules []process.PathRule
-	// Secrets are paths that nothing readable may contain: keys, pawl's own state.
-	Secrets []string
-	// Loopback allows connections between the sandbox's own processes.
-	Loopback bool
-	// Hosts are the names that can be reached, from the level Hosts on, in the
-	// form of host.ParseGrant: example.org, *.example.org, example.org:8443.
-	// They can be reached only through pawl's proxy.
-	Hosts []string
-	// Proxy is the loopback port of the proxy, for systems that must know it
-	// beforehand (Seatbelt). 0: there is none yet.
-	Proxy int
-}
-
-// Facts are the input of a policy.
-type Facts struct {
-	Root, Home string
-	// Lists and Parts are as of Policy.
-	Lists, Parts []string
-	// State are pawl's own folders.
-	State []string
-	// Git and Common are the workspace's git folders outside it.
-	Git, Common []string
-	// Kept are as of Policy.
-	Kept []string
-	// Reads are the toolchain folders of this machine in unusual places, such
-	// as GOMODCACHE.
-	Reads []string
-	// Writes are the sandbox's own folders.
-	Writes []string
-	// Hosts are the person's grants, in the form of host.ParseGrant.
+	// Hosts are the person's grants, from the level Workspace on, in the form of
+	// host.ParseGrant: example.org, *.example.org, example.org:8443. They can be reached
+	// only through pawl's proxy.
 	Hosts []string
 }
 
 func New(l Level, f Facts) Policy {
-	p := Policy{Level: l, Root: f.Root, Loopback: l >= Workspace, Secrets: slices.Clone(f.State)}
+	p := Policy{Level: l, Facts: f, Loopback: l >= Workspace, Secrets: slices.Clone(f.State)}
 	p.Reads = append(slices.Clone(system), f.Reads...)
 	if f.Home != "" {
 		for _, r := range toolchains {
@@ -124,11 +98,8 @@ func New(l Level, f Facts) Policy {
 		}
 	}
 	p.Secrets = append(p.Secrets, closed[:]...)
-	p.Lists, p.Parts = slices.Clone(f.Lists), slices.Clone(f.Parts)
-	p.Writes = slices.Clone(f.Writes)
-	p.Git, p.Common, p.Kept = slices.Clone(f.Git), slices.Clone(f.Common), slices.Clone(f.Kept)
-	if l >= Hosts {
-		p.Hosts = slices.Clone(f.Hosts)
+	if l < Workspace {
+		p.Hosts = nil
 	}
 	return p
 }

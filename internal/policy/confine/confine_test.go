@@ -18,7 +18,7 @@ var facts = Facts{
 func TestGolden(t *testing.T) {
 	hosts := facts
 	hosts.Hosts = []string{"*.example.org"}
-	granted := New(Hosts, hosts)
+	granted := New(Workspace, hosts)
 	granted.Proxy = 3128
 	for name, p := range map[string]Policy{"read-only": New(ReadOnly, facts), "workspace": New(Workspace, facts), "hosts": granted} {
 		var linux strings.Builder

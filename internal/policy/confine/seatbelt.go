@@ -100,7 +100,7 @@ func (p Policy) Seatbelt() string {
 	line("(if (defined? 'file-clone) (deny file-clone))")
 	line("(deny network*)")
 	line("(allow system-socket (socket-domain AF_UNIX))") // pairs, which lead nowhere else
-	if p.Level >= Hosts && len(p.Hosts) > 0 && p.Proxy > 0 {
+	if p.Proxy > 0 {
 		// Only the proxy, which checks the hosts. No resolver is needed here.
 		line("(allow network-outbound (remote ip \"localhost:%d\"))", p.Proxy)
 	}
