@@ -281,7 +281,7 @@ func (m *StateMachine) counted(s *Step, step *progress.Step) {
 func (m *StateMachine) RecordMessage(msg string) Verdict {
 	m.mu.Lock()
 	d := normalize.Digest(msg)
-	var v progress.Verdict
+	var v progress.Finding
 	if m.said {
 		v = m.d.Apply(progress.Step{Tool: "reply", Kind: progress.None, Args: d, OK: true, Message: d})
 	} else {
@@ -295,7 +295,7 @@ func (m *StateMachine) RecordMessage(msg string) Verdict {
 }
 
 // judged records a verdict; mu is held.
-func (m *StateMachine) judged(v progress.Verdict) Verdict {
+func (m *StateMachine) judged(v progress.Finding) Verdict {
 	out := Verdict{Level: Level(v.Level), Rule: v.Rule, Fingerprint: v.Fingerprint, Steps: v.Steps, Text: v.Text, Ends: v.Ends}
 	if out.Level == OK {
 		return out

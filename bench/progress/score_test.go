@@ -16,7 +16,7 @@ func TestScore(t *testing.T) {
 	t.Parallel()
 	at := func(n int) *int { return &n }
 	s := &Score{Rules: map[string]int{}}
-	v := progress.Verdict{Rule: "identical"}
+	v := progress.Finding{Rule: "identical"}
 	for _, c := range []struct {
 		t trajectory.Trajectory
 		r progress.Raw

@@ -77,7 +77,7 @@ var beliefs = []struct {
 	level process.Level
 }{
 	{permission.Plan, "zap", process.ReadOnly}, // any command
-	{permission.Ask4All, "cat a.txt", process.ReadOnly},
+	{permission.AskMode, "cat a.txt", process.ReadOnly},
 	{permission.AcceptEdits, "cat a.txt", process.ReadOnly},
 	{permission.AcceptEdits, "touch new", process.Workspace},
 	{permission.AcceptEdits, "go test ./...", process.Workspace},

@@ -87,7 +87,7 @@ func TestHang(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]func(*fakeProcess){"s": run})
 			w.Begin()
-			if slow := w.Settle(t.Context(), time.Millisecond); len(slow) != 1 {
+			if slow := w.WaitReady(t.Context(), time.Millisecond); len(slow) != 1 {
 				t.Error("it is taken for known")
 			}
 			if set, _ := w.Tools(); len(set) != 0 {

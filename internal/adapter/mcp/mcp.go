@@ -170,9 +170,9 @@ func (s *Servers) Begin() {
 	}
 }
 
-// Settle waits, at most for the duration most, until the tools of all servers are known
+// WaitReady waits, at most for the duration most, until the tools of all servers are known
 // that Begin started. It returns the names of the servers that are still starting.
-func (s *Servers) Settle(ctx context.Context, most time.Duration) (slow []string) {
+func (s *Servers) WaitReady(ctx context.Context, most time.Duration) (slow []string) {
 	return settle(ctx, most, s.all()...)
 }
 

@@ -35,7 +35,7 @@ func (s *Servers) Offer(ctx context.Context, m llm.Info, wait bool) (tool.Set, [
 		s.Begin()
 		most = s.opt.Wait
 	}
-	slow := s.Settle(ctx, most)
+	slow := s.WaitReady(ctx, most)
 	if len(slow) > 0 && ctx.Err() == nil {
 		if n := "MCP servers that are still starting: " + strings.Join(slow, ", ") + ". The model can search for their tools; a call waits for the server."; s.once(n) {
 			notes = append(notes, n)
@@ -144,7 +144,7 @@ func (s *Servers) search(set tool.Set, slow []string) tool.Tool {
 			if len(slow) == 0 {
 				return found(set, in.Query), nil
 			}
-			still := s.Settle(ctx, lateWait)
+			still := s.WaitReady(ctx, lateWait)
 			if ctx.Err() != nil {
 				return tool.Result{}, context.Cause(ctx)
 			}

@@ -35,7 +35,7 @@ type Entry struct {
 	Dir  string    `json:"dir"` // the project's real path; empty: in every project
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`
-	Sort string    `json:"sort,omitempty"`
+	Kind string    `json:"sort,omitempty"`
 	Gone bool      `json:"gone,omitempty"` // this line removes the entry with that text
 }
 
@@ -68,7 +68,7 @@ func (b Book) Keep(sort, text string, everywhere bool) error {
 	case len(text) > maxEntry:
 		return fmt.Errorf("a note of %d bytes is too long, the limit is %d: keep only what matters", len(text), maxEntry)
 	}
-	e := Entry{Dir: b.Dir, Time: b.Now(), Text: text, Sort: sort}
+	e := Entry{Dir: b.Dir, Time: b.Now(), Text: text, Kind: sort}
 	if everywhere {
 		e.Dir = ""
 	}
@@ -81,7 +81,7 @@ func (b Book) Keep(sort, text string, everywhere bool) error {
 		if o.Dir == e.Dir {
 			same = append(same, o)
 		}
-		if o.Dir == e.Dir && o.Text == e.Text && o.Sort == e.Sort {
+		if o.Dir == e.Dir && o.Text == e.Text && o.Kind == e.Kind {
 			return nil
 		}
 	}
@@ -116,7 +116,7 @@ func (b Book) Forget(text string) (Entry, bool, error) {
 func (b Book) List() ([]Entry, error) {
 	var out []Entry
 	err := b.read(func(e Entry) {
-		out = slices.DeleteFunc(out, func(o Entry) bool { return o.Dir == e.Dir && o.Sort == e.Sort && o.Text == e.Text })
+		out = slices.DeleteFunc(out, func(o Entry) bool { return o.Dir == e.Dir && o.Kind == e.Kind && o.Text == e.Text })
 		if !e.Gone {
 			out = append(out, e)
 		}

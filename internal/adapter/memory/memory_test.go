@@ -30,7 +30,7 @@ func texts(t *testing.T, b Book) string {
 	es := must.Get(b.List())(t)
 	var out []string
 	for _, e := range es {
-		out = append(out, e.Sort+":"+e.Text)
+		out = append(out, e.Kind+":"+e.Text)
 	}
 	return strings.Join(out, "|")
 }
@@ -131,9 +131,9 @@ func TestBookAtOnce(t *testing.T) {
 // said once; preferences all, notes as they fit.
 func TestTold(t *testing.T) {
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	one := []Entry{{Time: at, Text: "a note"}, {Text: "always add docstrings", Sort: Preference}}
+	one := []Entry{{Time: at, Text: "a note"}, {Text: "always add docstrings", Kind: Preference}}
 	two := append([]Entry{}, one...)
-	two = append(two, Entry{Text: "use tabs", Sort: Preference})
+	two = append(two, Entry{Text: "use tabs", Kind: Preference})
 	system := "You are pawl." + Prompt(one) + "\n# Rules\n"
 	if !strings.Contains(system, "- always add docstrings\n- (2026-01-02) a note\n") || Prompt(nil) != "" {
 		t.Error(system)

@@ -48,13 +48,13 @@ func list(es []Entry) string {
 	var out, notes []string
 	size := 0
 	for _, e := range es {
-		if e.Sort == Preference {
+		if e.Kind == Preference {
 			out = append(out, "- "+e.Text)
 			size += len(e.Text) + 3
 		}
 	}
 	for i := len(es) - 1; i >= 0 && size < maxTold; i-- {
-		if e := es[i]; e.Sort != Preference {
+		if e := es[i]; e.Kind != Preference {
 			notes = append([]string{"- (" + e.Time.Format("2006-01-02") + ") " + e.Text}, notes...)
 			size += len(e.Text) + 16
 		}

@@ -132,7 +132,7 @@ func TestInstall(t *testing.T) {
 	}
 	next := must.Get(f.Set())(t)
 	e := trust.Accept("p", "p", time.Unix(0, 0), true, s.All())
-	v := trust.Judge(&e, "p", next.All())
+	v := trust.Assess(&e, "p", next.All())
 	if asks := v.Asks(); len(asks) != 2 || !strings.Contains(strings.Join(asks[0].Difference(), "\n"), "+ check.sh: rm -rf /") {
 		t.Errorf("%+v", v)
 	}

@@ -310,7 +310,7 @@ func readlinkAt(dir int, name string) (string, error) {
 // change judges a change as the policy does, and looks for repositories in the
 // workspace and in what a person granted: those that are not named .git are found
 // only by what they hold.
-func (s *supervisor) change(file string, act confine.Act) confine.Verdict {
+func (s *supervisor) change(file string, act confine.Act) confine.ChangeRight {
 	p := s.policy.Load()
 	v := p.Change(file, act)
 	if v != confine.Made {

@@ -55,7 +55,7 @@ func TestAsync(t *testing.T) {
 				t.Fatal(err, rules)
 			}
 			s, recorded := slow{rules, make(chan hook.Ran)}, make(log, 10)
-			h := hooks.New(hooks.Config{Runner: s, Dir: t.TempDir(), Source: "startup", Mode: func() permission.Mode { return permission.Ask4All }, Log: recorded})
+			h := hooks.New(hooks.Config{Runner: s, Dir: t.TempDir(), Source: "startup", Mode: func() permission.Mode { return permission.AskMode }, Log: recorded})
 			prompt := func() (texts string) {
 				ds := must.Get(h.Prompt(t.Context(), "go"))(t)
 				for _, d := range ds {

@@ -47,7 +47,7 @@ func TestHooksOfFiles(t *testing.T) {
 		}
 		close(s.end) // one too many is told, and not waited for
 		h := hooks.New(hooks.Config{
-			Runner: each{s}, Dir: t.TempDir(), Child: c.child, Mode: func() permission.Mode { return permission.Ask4All }, Log: recorded,
+			Runner: each{s}, Dir: t.TempDir(), Child: c.child, Mode: func() permission.Mode { return permission.AskMode }, Log: recorded,
 			Files:  func() (own, others []string) { return []string{"own.md"}, []string{"turn.md"} },
 			Around: around,
 		})

@@ -154,9 +154,9 @@ func (o *Operations) runWaiting(r *Run) {
 	}
 }
 
-// Beside runs do in the background, beside what runs. Its context ends with Close,
+// RunBackground runs do in the background, beside what runs. Its context ends with Close,
 // which waits for it; an interrupt of what runs does not end it.
-func (o *Operations) Beside(do func(context.Context)) {
+func (o *Operations) RunBackground(do func(context.Context)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closing {

@@ -33,7 +33,7 @@ func checkOf(p *turn.Pending) *Check {
 }
 
 // decideCheck asks the policy about a check.
-func (j *Judge) decideCheck(p *turn.Pending, c *Check) permission.Decision {
+func (j *Evaluator) decideCheck(p *turn.Pending, c *Check) permission.Decision {
 	definition := j.definition(c)
 	return eventlog.Query(j.Log, func() permission.Decision {
 		k := c.Check
@@ -53,7 +53,7 @@ func (g *Gate) remembered(c *Check, d permission.Decision) (allowed, known bool)
 
 // whyAsked returns why a check needs consent. A yes to an untrusted check is
 // for what the person was shown, so the reason includes its definition.
-func (j *Judge) whyAsked(c *Check, d permission.Decision) string {
+func (j *Evaluator) whyAsked(c *Check, d permission.Decision) string {
 	if d.By == event.ByUntrusted {
 		return string(d.By) + "\n" + j.definition(c)
 	}
@@ -73,7 +73,7 @@ func (g *Gate) remember(c *Check, d permission.Decision, allowed, lasts bool) {
 }
 
 // definition identifies the contents of the files that define a check.
-func (j *Judge) definition(c *Check) string {
+func (j *Evaluator) definition(c *Check) string {
 	var b strings.Builder
 	b.WriteString(c.Stamp + "\n")
 	for _, f := range c.Defined {

@@ -16,7 +16,7 @@ import (
 
 // Gate is the permission gate of one turn.
 type Gate struct {
-	*Judge
+	*Evaluator
 	// allowedChecks are the commands of checks that the person allowed in this
 	// turn, with the reasons of the questions.
 	allowedChecks map[string]string

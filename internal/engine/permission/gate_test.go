@@ -106,7 +106,7 @@ func TestClaimIsOnlyShown(t *testing.T) {
 		mode   permission.Mode
 		person bool
 		asked  int
-	}{{"a person", permission.Ask4All, true, 1}, {"nobody", permission.Ask4All, false, 0}, {"plan mode", permission.Plan, true, 0}, {"edits are accepted", permission.AcceptEdits, true, 1}} {
+	}{{"a person", permission.AskMode, true, 1}, {"nobody", permission.AskMode, false, 0}, {"plan mode", permission.Plan, true, 0}, {"edits are accepted", permission.AcceptEdits, true, 1}} {
 		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
 		var asked []event.Question
 		j := New(Config{

@@ -44,9 +44,9 @@ type Config struct {
 	Spill func(ctx context.Context, name, text string) (string, error)
 }
 
-// Judge judges the calls of one session. It remembers the person's answers
+// Evaluator judges the calls of one session. It remembers the person's answers
 // about checks. One turn at a time uses it.
-type Judge struct {
+type Evaluator struct {
 	Config
 	refused []string // commands of checks
 	kept    kept     // what the person refused running commands
@@ -55,15 +55,15 @@ type Judge struct {
 	allowedAs map[string]string
 }
 
-func New(c Config) *Judge { return &Judge{Config: c, allowedAs: map[string]string{}} }
+func New(c Config) *Evaluator { return &Evaluator{Config: c, allowedAs: map[string]string{}} }
 
 // Gate returns the gate of one turn, which is also the stage just before a call.
-func (j *Judge) Gate() *Gate {
-	return &Gate{Judge: j, allowedChecks: map[string]string{}}
+func (j *Evaluator) Gate() *Gate {
+	return &Gate{Evaluator: j, allowedChecks: map[string]string{}}
 }
 
 // Decision returns the policy's decision about a call. It asks nobody.
-func (j *Judge) Decision(p *turn.Pending) permission.Decision {
+func (j *Evaluator) Decision(p *turn.Pending) permission.Decision {
 	if c := checkOf(p); c != nil {
 		return j.decideCheck(p, c)
 	}
@@ -71,7 +71,7 @@ func (j *Judge) Decision(p *turn.Pending) permission.Decision {
 }
 
 // Mentioned returns the policy's decision about showing what a person's prompt names.
-func (j *Judge) Mentioned(p *turn.Pending) permission.Decision {
+func (j *Evaluator) Mentioned(p *turn.Pending) permission.Decision {
 	c := Call(p)
 	c.Mention = true
 	return j.Decide(c)
@@ -89,7 +89,7 @@ func Call(p *turn.Pending) permission.Call {
 // decide asks the policy. An allowed call still needs consent if a file would
 // be destroyed that cannot be restored (SPEC 11.1), or if a hook wants the
 // person to be asked.
-func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision {
+func (j *Evaluator) decide(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.decideWithCopy(ctx, p)
 	if d.Verdict == permission.Allow && p.Asks != "" {
 		return permission.Decision{Verdict: permission.Ask, By: event.ByHook, Reason: p.Asks, Confine: d.Confine}
@@ -97,7 +97,7 @@ func (j *Judge) decide(ctx context.Context, p *turn.Pending) permission.Decision
 	return d
 }
 
-func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.Decision {
+func (j *Evaluator) decideWithCopy(ctx context.Context, p *turn.Pending) permission.Decision {
 	d := j.Decision(p)
 	if d.Verdict == permission.Deny || eventlog.Query(j.Log, j.Rights.Policy.Mode).Free() {
 		return d
@@ -117,7 +117,7 @@ func (j *Judge) decideWithCopy(ctx context.Context, p *turn.Pending) permission.
 
 // allowedAsEdit reports whether the mode for edits would allow a call that needs
 // consent: then a person may allow all edits from now on.
-func (j *Judge) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
+func (j *Evaluator) allowedAsEdit(ctx context.Context, p *turn.Pending) bool {
 	if p.Footprint.Shell != "" || j.Unrestorable(ctx, p, p.Confine) != "" {
 		return false
 	}

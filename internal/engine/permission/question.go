@@ -120,7 +120,7 @@ func says(p *turn.Pending) string {
 
 // bounded cuts a preview at a line, and tells what was left out and where it
 // is. If it cannot be stored, it is shown completely.
-func (j *Judge) bounded(ctx context.Context, p *turn.Pending, text string) string {
+func (j *Evaluator) bounded(ctx context.Context, p *turn.Pending, text string) string {
 	if len(text) <= previewLimit {
 		return text
 	}

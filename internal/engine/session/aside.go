@@ -39,7 +39,7 @@ func (op Aside) submit(ctx context.Context, s *Session) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.ops.Beside(func(ctx context.Context) {
+	s.ops.RunBackground(func(ctx context.Context) {
 		out := event.AsideAnswered{ID: id}
 		reply, err := s.askAside(ctx, text)
 		switch {

@@ -56,7 +56,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 		sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
 		t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
 		cfg.Shell, cfg.Person = sh, true
-		cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+		cfg.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 	})
 	asked := 0
 	scopes := []event.Scope{event.Once, event.Once, event.Once, event.Session, event.Once, event.Once, event.Once}

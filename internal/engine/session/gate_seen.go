@@ -69,7 +69,7 @@ func (g *seenGate) check(ctx context.Context, p *turn.Pending) *turn.Refusal {
 	fp := p.Footprint
 	// What may not be read must not be found out by quoting guesses.
 	fp.Quoted = slices.DeleteFunc(slices.Clone(fp.Quoted), func(path string) bool { return !g.mayRead(tool.Span{Path: path}) })
-	v := eventlog.Query(g.s.log, func() edits.Verdict { return g.s.seen.Check(g.s.known(fp)) })
+	v := eventlog.Query(g.s.log, func() edits.CheckResult { return g.s.seen.Check(g.s.known(fp)) })
 	if v.OK {
 		g.noteChangedFiles(p)
 		return nil

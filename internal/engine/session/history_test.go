@@ -44,7 +44,7 @@ func (h *history) open() {
 	h.disk.crash, h.disk.fails = h.crash, 0
 	s, err := Open(context.Background(), Config{
 		Store: crashStore{h.store, h.crash}, ID: "s", Dir: "/", Model: llmtest.New(), Files: h.disk,
-		Permission: permission.New(permission.Config{Mode: permission.Ask4All, Root: "/", Home: "/home"}), Locks: turn.NewLocks(8),
+		Permission: permission.New(permission.Config{Mode: permission.AskMode, Root: "/", Home: "/home"}), Locks: turn.NewLocks(8),
 		Mask: secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
 	})
 	if err != nil {

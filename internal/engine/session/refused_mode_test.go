@@ -15,7 +15,7 @@ import (
 func TestModeThatIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	cfg := sessiontest.Config(t, dir, llmtest.New(), nil)
-	cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Refused: map[permission.Mode]string{permission.Yolo: "x.json"}})
+	cfg.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: dir, Refused: map[permission.Mode]string{permission.Yolo: "x.json"}})
 	s := must.Get(session.Open(t.Context(), cfg))(t)
 	defer s.Close()
 	if _, err := s.Submit(t.Context(), session.SetMode{Mode: "bypassPermissions"}); err == nil || !strings.Contains(err.Error(), "x.json") {

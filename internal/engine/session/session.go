@@ -51,7 +51,7 @@ type Session struct {
 	router   *routing.Router
 	tasks    *taskPhases
 	answers  *answers.Cache
-	consent  *permission.Judge
+	consent  *permission.Evaluator
 	counting sync.Once // with the better counter
 
 	abilities *abilities

@@ -29,7 +29,7 @@ func BenchmarkWrite(b *testing.B) {
 	defer ws.Close()
 	s := must.Get(Open(ctx, Config{
 		Store: st, ID: "s", Dir: ws.Root(), Model: llmtest.New(), Files: ws,
-		Permission: permission.New(permission.Config{Mode: permission.Ask4All, Root: ws.Root(), Home: "/home"}),
+		Permission: permission.New(permission.Config{Mode: permission.AskMode, Root: ws.Root(), Home: "/home"}),
 		Mask:       secrets.New(), Now: time.Now, Sleep: SleepFor, NewID: func() string { return "q" },
 	}))(b)
 	defer s.Close()

@@ -84,7 +84,7 @@ func editModel(t *testing.T, version int, offers object, m *llmtest.Model) *edit
 			e.place = p
 			return chat.Config{Now: time.Now, Open: func(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
 				c := cfg
-				c.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"}) // of one session alone
+				c.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: dir, Home: "/home/nobody"}) // of one session alone
 				if p.Files != nil {
 					c.Files = p.Files(c.Files)
 				}

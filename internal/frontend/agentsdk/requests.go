@@ -365,7 +365,7 @@ const DontAsk = "dontAsk"
 func (t *conversation) change(mode string) error {
 	silent := mode == DontAsk
 	if silent {
-		mode = string(permission.Ask4All)
+		mode = string(permission.AskMode)
 	}
 	s, err := t.session()
 	if err == nil {

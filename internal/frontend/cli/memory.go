@@ -109,7 +109,7 @@ func showMemory(k *setup.Memory, say func(string, ...any)) error {
 		if e.Dir == "" {
 			where = " (everywhere)"
 		}
-		sort := e.Sort
+		sort := e.Kind
 		if sort == memory.Note {
 			sort = "note"
 		}

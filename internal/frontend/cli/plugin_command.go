@@ -119,7 +119,7 @@ func (p plugins) named(name string) (setup.Plugin, error) {
 	if err != nil {
 		return setup.Plugin{}, err
 	}
-	return setup.JudgePlugin(p.store, p.paths, *found), nil
+	return setup.AssessPlugin(p.store, p.paths, *found), nil
 }
 
 func (p plugins) add(ctx context.Context, text, name string, yes bool) error {
@@ -160,7 +160,7 @@ func (p plugins) install(f *plugin.Fetched) (setup.Plugin, error) {
 	if err != nil {
 		return setup.Plugin{}, err
 	}
-	u := setup.JudgePlugin(p.store, p.paths, is)
+	u := setup.AssessPlugin(p.store, p.paths, is)
 	p.say("%s", pluginLine(u))
 	for _, l := range pluginContents(u) {
 		p.say("  %s", l)
@@ -176,7 +176,7 @@ func (p plugins) ask(u setup.Plugin, yes bool) error {
 	if u.Err != nil {
 		return u.Err
 	}
-	asks := u.Verdict.Asks()
+	asks := u.Assessment.Asks()
 	if len(asks) == 0 {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (p plugins) keep(u setup.Plugin, yes bool) error {
 }
 
 // show prints parts with what they run, or what changed in them.
-func (p plugins) show(asks []trust.Judged) {
+func (p plugins) show(asks []trust.AssessedPart) {
 	p.say("pawl would run these programs of the plugin automatically, in every folder:")
 	for i, j := range asks {
 		if i == shownParts {
@@ -249,7 +249,7 @@ func (p plugins) update(ctx context.Context, names []string, yes bool) error {
 			continue
 		}
 		found = true
-		if err := p.renew(ctx, setup.JudgePlugin(p.store, p.paths, is), yes); err != nil {
+		if err := p.renew(ctx, setup.AssessPlugin(p.store, p.paths, is), yes); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", is.Name, err))
 		}
 	}
@@ -287,7 +287,7 @@ func (p plugins) renew(ctx context.Context, u setup.Plugin, yes bool) error {
 	if err != nil {
 		return err
 	}
-	next := trust.Judge(e, f.Identity(), set.All())
+	next := trust.Assess(e, f.Identity(), set.All())
 	asks := next.Asks()
 	trusted := e != nil && !e.No
 	if trusted && len(asks) > 0 {
@@ -432,8 +432,8 @@ func pluginList(a *App, asJSON bool) error {
 		}
 		out := []listed{}
 		for _, p := range all {
-			u := setup.JudgePlugin(store, paths, p)
-			out = append(out, listed{p.Record, p.Manifest, p.Root, u.Verdict.State})
+			u := setup.AssessPlugin(store, paths, p)
+			out = append(out, listed{p.Record, p.Manifest, p.Root, u.Assessment.State})
 		}
 		return printJSON(a.Out, out)
 	}
@@ -442,7 +442,7 @@ func pluginList(a *App, asJSON bool) error {
 		say("no plugins are installed; to install one: pawl plugin add URL")
 	}
 	for _, p := range all {
-		u := setup.JudgePlugin(store, paths, p)
+		u := setup.AssessPlugin(store, paths, p)
 		say("%s", pluginLine(u))
 		for _, l := range pluginContents(u) {
 			say("  %s", l)

@@ -153,7 +153,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	}
 	defer leave()
 	// A program that chooses no mode counts on being asked, as by Claude Code.
-	mode := permission.Ask4All
+	mode := permission.AskMode
 	if f.sdk.input == "text" {
 		mode = ""
 	}
@@ -241,7 +241,7 @@ func (f *flags) silent() bool {
 	if f.Mode != agentsdk.DontAsk {
 		return false
 	}
-	f.Mode = string(permission.Ask4All)
+	f.Mode = string(permission.AskMode)
 	return true
 }
 

@@ -36,7 +36,7 @@ repositories in it or beside it.`,
 			if !asJSON {
 				showTrust(wrapped(a.Out, true), t, whole)
 			}
-			if len(t.Verdict.Asks()) > 0 {
+			if len(t.Assessment.Asks()) > 0 {
 				if err := decideTrust(a, t, parts, sure, asJSON); err != nil {
 					return err
 				}
@@ -107,7 +107,7 @@ func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) er
 	if err := t.Answer(said, parts, a.Now()); err != nil {
 		return err
 	}
-	if left := t.Verdict.Asks(); said && len(left) > 0 {
+	if left := t.Assessment.Asks(); said && len(left) > 0 {
 		return &exitError{code: 8, err: fmt.Errorf("%s cannot be trusted: %s", left[0].Name, left[0].Why)}
 	}
 	if quiet {
@@ -142,8 +142,8 @@ type trustPart struct {
 }
 
 func reportOf(t *setup.Trust, whole bool) trustReport {
-	r := trustReport{Dir: t.Dir, State: t.Verdict.State, Declined: t.Verdict.Declined, Replaced: t.Verdict.Replaced, Whole: whole, Parts: []trustPart{}}
-	for _, p := range t.Verdict.Parts {
+	r := trustReport{Dir: t.Dir, State: t.Assessment.State, Declined: t.Assessment.Declined, Replaced: t.Assessment.Replaced, Whole: whole, Parts: []trustPart{}}
+	for _, p := range t.Assessment.Parts {
 		r.Parts = append(r.Parts, trustPart{Kind: p.Kind, Name: p.Name, Runs: p.Runs, From: p.From, Trusted: p.Trusted, Why: p.Why, Changed: p.Difference()})
 	}
 	return r
@@ -156,9 +156,9 @@ func (a *App) examineTrust() finding {
 	switch {
 	case err != nil:
 		f.is = err.Error()
-	case t.Verdict.State == trust.Nothing:
+	case t.Assessment.State == trust.Nothing:
 		f.ok, f.is = true, "this folder configures nothing that pawl runs automatically"
-	case t.Verdict.State == trust.Trusted:
+	case t.Assessment.State == trust.Trusted:
 		f.ok, f.is = true, "pawl may run the programs that this folder configures"
 	default:
 		f.is, f.do = brief.Inert(*t.Event()), "pawl trust shows them and asks you"

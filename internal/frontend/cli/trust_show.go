@@ -20,7 +20,7 @@ const (
 // showTrust shows what a folder runs, with the relevant lines, and what changed.
 func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 	say := func(format string, args ...any) { fmt.Fprintln(out, plain.Line(fmt.Sprintf(format, args...))) }
-	v := t.Verdict
+	v := t.Assessment
 	say("%s: %s", t.Dir, trustState(v))
 	runs := showRunning(say, v)
 	if !whole {
@@ -33,7 +33,7 @@ func showTrust(out io.Writer, t *setup.Trust, whole bool) {
 }
 
 // trustState describes in words whether a folder is trusted.
-func trustState(v trust.Verdict) string {
+func trustState(v trust.Assessment) string {
 	switch {
 	case v.Replaced:
 		return "not trusted: this is not the folder that you trusted at this path"
@@ -47,7 +47,7 @@ func trustState(v trust.Verdict) string {
 
 // showRunning shows the parts that pawl runs automatically, and returns how many there
 // are.
-func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
+func showRunning(say func(string, ...any), v trust.Assessment) (runs int) {
 	for _, p := range v.Parts {
 		if !p.Kind.Runs() {
 			continue
@@ -66,7 +66,7 @@ func showRunning(say func(string, ...any), v trust.Verdict) (runs int) {
 }
 
 // showPart shows one part with its lines; with why, also why it is not trusted.
-func showPart(say func(string, ...any), p trust.Judged, why bool) {
+func showPart(say func(string, ...any), p trust.AssessedPart, why bool) {
 	mark := ""
 	if !p.Trusted && why {
 		mark = " (" + p.Why + ")"
@@ -87,7 +87,7 @@ func showPart(say func(string, ...any), p trust.Judged, why bool) {
 }
 
 // showIdle shows the parts that pawl never runs. runs is the number of the other parts.
-func showIdle(say func(string, ...any), v trust.Verdict, runs int) {
+func showIdle(say func(string, ...any), v trust.Assessment, runs int) {
 	head := true
 	for i, p := range v.Parts {
 		if p.Kind.Runs() {

@@ -42,7 +42,7 @@ func newProgram(t *testing.T, ask func(context.Context, *sdk.ElicitRequest) (*sd
 		p.opened++
 		cfg := sessiontest.Config(t, dir, llmtest.New(turns...), nil)
 		cfg.Person = person
-		cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: dir, Home: "/home/nobody"})
+		cfg.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: dir, Home: "/home/nobody"})
 		return session.Open(ctx, cfg)
 	}})
 	a, b := sdk.NewInMemoryTransports()

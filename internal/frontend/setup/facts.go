@@ -113,6 +113,6 @@ func (e *Environment) projectChecks(f *prompt.Facts, c choices) {
 	}
 	f.Checks, f.Lacking = f.Checks[:min(len(f.Checks), checksShown)], f.Lacking[:min(len(f.Lacking), checksShown)]
 	if t := c.trust.Event(); t != nil {
-		f.Run = f.Run && !slices.ContainsFunc(c.trust.Verdict.Inert(), func(j trust.Judged) bool { return j.Kind == trust.Check })
+		f.Run = f.Run && !slices.ContainsFunc(c.trust.Assessment.Inert(), func(j trust.AssessedPart) bool { return j.Kind == trust.Check })
 	}
 }

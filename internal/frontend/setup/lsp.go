@@ -68,7 +68,7 @@ func (t *Trust) server(name string) bool {
 		return false
 	}
 	v, err := t.compare(lsp.Parts(t.Dir, t.servers, t.find))
-	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.Judged) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
+	return err == nil && slices.ContainsFunc(v.Parts, func(j trust.AssessedPart) bool { return j.Kind == trust.LSP && j.Name == name && j.Trusted })
 }
 
 // LanguageServers returns the language servers of a folder without a session, confined as

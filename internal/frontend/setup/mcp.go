@@ -59,12 +59,12 @@ func (t *Trust) changedServer(s mcp.Server) string {
 		return err.Error()
 	}
 	is := slices.IndexFunc(now, func(p trust.Part) bool { return p.Name == serverPart(s) })
-	was := slices.IndexFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) })
+	was := slices.IndexFunc(t.Assessment.Parts, func(j trust.AssessedPart) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) })
 	switch {
 	case is < 0 || was < 0:
 		return "it is not trusted"
-	case now[is].Hash != t.Verdict.Parts[was].Hash:
-		return changedSince(t.Verdict.Parts[was].Part, now[is])
+	case now[is].Hash != t.Assessment.Parts[was].Hash:
+		return changedSince(t.Assessment.Parts[was].Part, now[is])
 	}
 	return ""
 }
@@ -187,7 +187,7 @@ func (e *Environment) withoutKeys(name string) string {
 // trustsServer reports whether a server of the folder, or one that depends on it, may be started, as the
 // file was read.
 func (t *Trust) trustsServer(s mcp.Server) bool {
-	return slices.ContainsFunc(t.Verdict.Parts, func(j trust.Judged) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) && j.Trusted })
+	return slices.ContainsFunc(t.Assessment.Parts, func(j trust.AssessedPart) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) && j.Trusted })
 }
 
 // startServers returns the MCP servers of a session, nil for none. It starts none of

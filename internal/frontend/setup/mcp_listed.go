@@ -34,7 +34,7 @@ func (e *Environment) MCP(dir string) (*MCP, error) {
 	}
 	parts, err := t.readServers()
 	if err == nil {
-		err = t.Judge(parts)
+		err = t.Assess(parts)
 	}
 	if err != nil {
 		return nil, err

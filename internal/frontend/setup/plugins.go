@@ -18,9 +18,9 @@ import (
 // Plugin is an installed plugin with the judgement of which of its parts may run.
 type Plugin struct {
 	plugin.Plugin
-	Content plugin.Set
-	Verdict trust.Verdict
-	Err     error // why no part of it runs
+	Content    plugin.Set
+	Assessment trust.Assessment
+	Err        error // why no part of it runs
 }
 
 // Plugins returns the plugins in given folders and the installed ones, of which none is read
@@ -37,7 +37,7 @@ func (e *Environment) Plugins(paths settings.Paths, dir string, given ...agentsd
 	}
 	for _, p := range all {
 		if !slices.ContainsFunc(out, func(o Plugin) bool { return strings.EqualFold(o.Name, p.Name) }) {
-			out = append(out, JudgePlugin(store, paths, p))
+			out = append(out, AssessPlugin(store, paths, p))
 		}
 	}
 	return out, warnings
@@ -53,7 +53,7 @@ func (e *Environment) GivenPlugin(paths settings.Paths, g agentsdk.Plugin) Plugi
 	if err != nil {
 		return Plugin{Plugin: p, Err: err}
 	}
-	return JudgePlugin(plugin.Store{}, paths, p)
+	return AssessPlugin(plugin.Store{}, paths, p)
 }
 
 // plugins are the folders with plugins for this run.
@@ -61,14 +61,14 @@ func (opt *Options) plugins() []agentsdk.Plugin {
 	return slices.Concat(opt.Plugins, opt.Driver.Plugins)
 }
 
-// JudgePlugin reads what a plugin would run, and judges it.
-func JudgePlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plugin {
+// AssessPlugin reads what a plugin would run, and judges it.
+func AssessPlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plugin {
 	u := Plugin{Plugin: p}
 	if u.Content, u.Err = p.Set(); u.Err != nil {
 		return u
 	}
 	e, err := paths.Trust().Of(store.Key(p.Record), p.Identity())
-	u.Verdict, u.Err = trust.Judge(e, p.Identity(), u.Content.All()), err
+	u.Assessment, u.Err = trust.Assess(e, p.Identity(), u.Content.All()), err
 	return u
 }
 
@@ -84,7 +84,7 @@ func (e *Environment) usePlugins(opt *Options, paths settings.Paths, dir string,
 	all = slices.DeleteFunc(all, func(p Plugin) bool { return isOff(p) && !p.Given() })
 	for _, p := range all {
 		o.Plugins = append(o.Plugins, p.Plugin)
-		switch asks := p.Verdict.Asks(); {
+		switch asks := p.Assessment.Asks(); {
 		case p.Given() && p.Err != nil:
 			return nil, Usage("the plugin in %s cannot be used: %w", p.Root, p.Err)
 		case p.Given() && isOff(p):
@@ -92,14 +92,14 @@ func (e *Environment) usePlugins(opt *Options, paths settings.Paths, dir string,
 		case p.Given() && len(asks) > 0 && !opt.Trust:
 			return nil, Usage("the plugin in %s would run %d hooks and servers that are not trusted; to look at them and trust them: pawl plugin trust %s", p.Root, len(asks), p.Root)
 		case p.Given():
-			for i := range p.Verdict.Parts { // --trust is only for people: folderTrust
-				p.Verdict.Parts[i].Trusted = p.Verdict.Parts[i].Kind.Runs()
+			for i := range p.Assessment.Parts { // --trust is only for people: folderTrust
+				p.Assessment.Parts[i].Trusted = p.Assessment.Parts[i].Kind.Runs()
 			}
 		case p.Err != nil:
 			o.warn(fmt.Sprintf("the hooks and servers of the plugin %s do not run: %v", p.Name, p.Err))
-		case len(asks) > 0 && !p.Verdict.Declined:
+		case len(asks) > 0 && !p.Assessment.Declined:
 			why := "they are not trusted"
-			if p.Verdict.State == trust.Changed {
+			if p.Assessment.State == trust.Changed {
 				why = "they changed since you trusted them"
 			}
 			o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; to trust them: pawl plugin trust %s", len(asks), p.Name, why, p.Name))
@@ -113,7 +113,7 @@ func (u Plugin) WhyNot(p trust.Part) string {
 	if u.Err != nil {
 		return u.Err.Error()
 	}
-	for _, j := range u.Verdict.Parts {
+	for _, j := range u.Assessment.Parts {
 		if j.Key() == p.Key() && j.Trusted {
 			return ""
 		}

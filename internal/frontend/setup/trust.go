@@ -35,9 +35,9 @@ type Trust struct {
 	servers []lsp.Server   // the language servers that may be started
 	find    func(program string) (string, error)
 	// by is who trusts the folder regardless of stored answers: "flag", "pawl", or "".
-	by      string
-	folder  string        // see folder.Identity
-	Verdict trust.Verdict // on the parts that were judged last
+	by         string
+	folder     string           // see folder.Identity
+	Assessment trust.Assessment // on the parts that were judged last
 
 	first *firstHashes // used if by is set
 
@@ -103,15 +103,15 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Judge(parts); err != nil {
+	if err := t.Assess(parts); err != nil {
 		o.warn(err.Error())
 	}
-	if t.Verdict.State != trust.Trusted {
+	if t.Assessment.State != trust.Trusted {
 		if err := t.judgeRest(parts, o); err != nil {
 			return nil, err
 		}
 	}
-	if t.by == "" && fr.Person && fr.Confirm != nil && len(t.Verdict.Asks()) > 0 && !t.Verdict.Declined {
+	if t.by == "" && fr.Person && fr.Confirm != nil && len(t.Assessment.Asks()) > 0 && !t.Assessment.Declined {
 		if err := t.ask(fr, e.Now); err != nil {
 			return nil, err
 		}
@@ -157,39 +157,39 @@ func (t *Trust) judgeRest(parts []trust.Part, o *Opened) error {
 			parts = append(parts, p)
 		}
 	}
-	if err := t.Judge(parts); err != nil && t.Verdict.State == "" {
+	if err := t.Assess(parts); err != nil && t.Assessment.State == "" {
 		o.warn(err.Error())
 	}
 	return nil
 }
 
-// Judge compares parts of the folder with the stored answer. An unreadable answer
+// Assess compares parts of the folder with the stored answer. An unreadable answer
 // counts as missing; its error is returned.
-func (t *Trust) Judge(parts []trust.Part) error {
+func (t *Trust) Assess(parts []trust.Part) error {
 	v, err := t.compare(parts)
-	t.Verdict = v
+	t.Assessment = v
 	return err
 }
 
-func (t *Trust) compare(parts []trust.Part) (trust.Verdict, error) {
+func (t *Trust) compare(parts []trust.Part) (trust.Assessment, error) {
 	if t.by != "" {
 		e := trust.Accept(t.Dir, "", time.Time{}, true, nil)
 		for _, p := range parts {
-			e.Parts[p.Key()] = trust.Stored{Hash: t.first.of(p)}
+			e.Parts[p.Key()] = trust.AnsweredPart{Hash: t.first.of(p)}
 		}
-		return trust.Judge(&e, "", parts), nil
+		return trust.Assess(&e, "", parts), nil
 	}
 	of := cmp.Or(t.as, t.Dir)
 	if t.store.Within(t.Dir, t.home) || t.store.Within(of, t.home) {
-		return trust.Judge(nil, "", parts), t.misplaced()
+		return trust.Assess(nil, "", parts), t.misplaced()
 	}
 	id, err := folder.Identity(of)
 	if err != nil {
-		return trust.Judge(nil, "", parts), err
+		return trust.Assess(nil, "", parts), err
 	}
 	t.folder = id
 	e, err := t.store.Of(of, id)
-	return trust.Judge(e, id, parts), err
+	return trust.Assess(e, id, parts), err
 }
 
 // misplaced returns the error for a store of answers that lies in the folder itself.
@@ -224,7 +224,7 @@ func (t *Trust) checkTrusted(c checks.Check) (untrusted, stamp string) {
 // allChecks reports whether all checks of the folder are trusted in their present
 // state: by the run's flag, or by a person's stored answer.
 func (t *Trust) allChecks(finder *checks.Finder) (bool, error) {
-	if t.by != "" || t.Verdict.State == trust.Untrusted {
+	if t.by != "" || t.Assessment.State == trust.Untrusted {
 		return t.by != "", nil
 	}
 	found, whole, err := finder.Everywhere()
@@ -240,14 +240,14 @@ func (t *Trust) Event() *event.FolderTrust {
 	if t == nil {
 		return nil
 	}
-	e := &event.FolderTrust{State: string(t.Verdict.State)}
-	if t.Verdict.State == trust.Trusted {
+	e := &event.FolderTrust{State: string(t.Assessment.State)}
+	if t.Assessment.State == trust.Trusted {
 		if e.By = t.by; e.By == "" {
 			e.By = "person"
 		}
 		return e
 	}
-	for _, p := range t.Verdict.Inert() {
+	for _, p := range t.Assessment.Inert() {
 		runs := slices.DeleteFunc(slices.Clone(p.Runs), t.untold)
 		e.Inert = append(e.Inert, event.InertPart{Kind: string(p.Kind), Name: p.Name, Runs: runs, Why: p.Why})
 	}
@@ -268,7 +268,7 @@ func (t *Trust) ask(fr Frontend, now func() time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Judge(parts); err != nil {
+	if err := t.Assess(parts); err != nil {
 		return err // already reported; nothing could be stored
 	}
 	fr.ShowTrust(t, whole)
@@ -310,7 +310,7 @@ func (t *Trust) Answer(yes bool, parts []trust.Part, now time.Time) error {
 	if err := t.store.Keep(trust.Accept(t.Dir, t.folder, now, yes, parts)); err != nil {
 		return err
 	}
-	return t.Judge(parts)
+	return t.Assess(parts)
 }
 
 // Revoke deletes the stored answer, and reports whether it existed.
@@ -353,5 +353,5 @@ func (e *Environment) ReadTrust(dir string) (t *Trust, parts []trust.Part, whole
 	if parts, whole, err = t.everything(); err != nil {
 		return nil, nil, false, err
 	}
-	return t, parts, whole, t.Judge(parts)
+	return t, parts, whole, t.Assess(parts)
 }

@@ -315,9 +315,9 @@ func defaultMode(s *Settings, f *Finding, raw json.RawMessage) error {
 	case text == "dontAsk" && s.File.Given:
 		return errors.New("use --permission-mode dontAsk")
 	case text == "dontAsk": // what is not allowed before is denied: that is ask where nobody is there
-		s.Mode = permission.Ask4All
+		s.Mode = permission.AskMode
 		f.Use, f.Note = Differently, "the mode is ask"
-	case text == "delegate", err == nil && mode.Wider(permission.Ask4All):
+	case text == "delegate", err == nil && mode.Wider(permission.AskMode):
 		f.Use, f.Note, f.Allows = Unused, "you choose a mode that asks less: --permission-mode", true
 	case err == nil:
 		s.Mode = mode

@@ -97,10 +97,10 @@ func Subcommands(c shellsyntax.Command) int {
 	return p.words
 }
 
-// Again reports whether a program's subcommand is known, whatever its other arguments
+// RepeatableSubcommand reports whether a program's subcommand is known, whatever its other arguments
 // are, to only report, to make what can be made again, or to change what the project's
 // history stores.
-func Again(c shellsyntax.Command) bool {
+func RepeatableSubcommand(c shellsyntax.Command) bool {
 	name, plain := c.Program()
 	p := known(name)
 	if p == nil || !plain || len(c.Words) < 2 || !c.Words[1].Known {

@@ -19,11 +19,11 @@ const (
 	Arrive            // as Create, and the name becomes a folder that brings what is in it
 )
 
-// Verdict is the decision about a change.
-type Verdict int
+// ChangeRight is the decision about a change.
+type ChangeRight int
 
 const (
-	Refused Verdict = iota
+	Refused ChangeRight = iota
 	// Made: in the workspace. The sandbox makes each change itself, since the
 	// system's rules cannot except the protected names.
 	Made
@@ -51,7 +51,7 @@ var (
 
 // Change judges a change of a file. The path is real except for its last name,
 // which is not followed.
-func (p Policy) Change(file string, act Act) Verdict {
+func (p Policy) Change(file string, act Act) ChangeRight {
 	switch {
 	case p.Level < Workspace:
 		return Refused
@@ -96,7 +96,7 @@ func withinFolded(folder, p string) bool {
 }
 
 // gitChange judges a change in a git folder outside the workspace.
-func (p Policy) gitChange(file string, act Act) Verdict {
+func (p Policy) gitChange(file string, act Act) ChangeRight {
 	for _, g := range p.Git {
 		if Within(g, file) {
 			if isProtectedGit(names(g, file), act) {

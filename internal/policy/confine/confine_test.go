@@ -37,7 +37,7 @@ func TestChange(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		act  Act
-		want Verdict
+		want ChangeRight
 	}{
 		{"a.go", Create, Made}, {"sub/deep/a.go", Remove, Made}, {".gitignore", Write, Made}, {".github/x", Create, Made},
 		{".gitx/hooks/y", Create, Made}, {"agents.md.txt", Create, Made}, {"head", Create, Made},
@@ -92,7 +92,7 @@ func TestKept(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		act  Act
-		want Verdict
+		want ChangeRight
 	}{
 		{"tools/hooks", Remove, Refused}, {"tools/hooks/pre-commit", Create, Refused}, {"tools/hooks/pre-commit", Write, Refused}, {"tools/hooks", Point, Refused},
 		{"tools", Remove, Refused}, {"tools", Create, Refused}, {"tools", Point, Refused}, {"tools", Write, Made}, {"tools/x", Create, Made}, {"tools/hooksx", Create, Made},

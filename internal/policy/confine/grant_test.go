@@ -13,7 +13,7 @@ func TestGrantedFolder(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		act  Act
-		want Verdict
+		want ChangeRight
 	}{
 		{"/srv/other/a.go", Create, Made}, {"/srv/other/deep/er/a.go", Remove, Made}, {"/srv/other/link", Point, Made},
 		{"/srv/other", Remove, Refused}, {"/srv/otherwise/a", Create, Refused},

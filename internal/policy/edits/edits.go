@@ -71,9 +71,9 @@ type Seen struct {
 	own  []event.FileChanged
 }
 
-// Verdict is the answer of Check. Need are the lines that must be shown before
+// CheckResult is the answer of Check. Need are the lines that must be shown before
 // the call may be repeated; 0,0 is the whole file.
-type Verdict struct {
+type CheckResult struct {
 	OK     bool
 	Reason string
 	Need   []tool.Span
@@ -328,9 +328,9 @@ func missing(runs []lines, from, to int) []lines {
 // write of an existing file requires that the file was seen in this session,
 // unless the call quotes what it replaces. A file that does not exist (Hash "")
 // requires nothing.
-func (s *Seen) Check(fp tool.Footprint) Verdict {
+func (s *Seen) Check(fp tool.Footprint) CheckResult {
 	var reasons []string
-	v := Verdict{OK: true}
+	v := CheckResult{OK: true}
 	if fp.Derived {
 		return v
 	}

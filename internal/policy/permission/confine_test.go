@@ -26,7 +26,7 @@ var whole = Sandbox{ReadOnly: true, Workspace: true}
 // SPEC 4.15, 16.12: what the sandbox confines runs unasked in plan and auto, and
 // whatever runs unasked is confined.
 func TestConfinedModes(t *testing.T) {
-	modes := []Mode{Ask4All, Plan, AcceptEdits, Auto}
+	modes := []Mode{AskMode, Plan, AcceptEdits, Auto}
 	const ro, ws = "allow read-only", "allow workspace"
 	for _, c := range []struct {
 		line string
@@ -163,7 +163,7 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 		{"/srv/conf", true}, {"/srv", true}, {"/srv/conf/x", true}, {"/etc", true}, {"/var", true}, {"/home/u/.config", true},
 		{"/home/u/w", false}, {"/home/u/.sshx", false}, {"/home/other/w", false}, {"/run/media/u/disk/w", false}, {"/srv/config", false}, {"/home/u/.local/src", false},
 	} {
-		for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+		for _, m := range []Mode{AskMode, Plan, AcceptEdits, Auto} {
 			for _, l := range []string{"ls", "cat a", "git status", "grep -r x . | head", "npm test", "touch a", "mv a b", "./x", "(("} {
 				p := New(Config{Mode: m, Root: c.root, Home: "/home/u", RealHome: "/real/u", State: state, Own: []string{"/srv/conf"}})
 				d := p.Decide(line(l))
@@ -177,7 +177,7 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 		}
 	}
 	// What only reads is held where the sandbox can: of a home the parts without keys.
-	for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+	for _, m := range []Mode{AskMode, Plan, AcceptEdits, Auto} {
 		p := New(Config{Mode: m, Root: "/home/u", Home: "/home/u", State: state, Sandbox: Sandbox{ReadOnly: true}})
 		for l, want := range map[string]Verdict{"ls": Allow, "cat docs/a | head": Allow, "touch a": Ask, "npm test": Ask, "./x": Ask, "((": Ask, "git add a": Ask} {
 			if m == Plan && want == Ask {
@@ -190,11 +190,11 @@ func TestFoldersThatHoldKeys(t *testing.T) { // SPEC 4.15, 16.12
 		}
 	}
 	// By a person's word it does.
-	p := New(Config{Mode: Ask4All, Root: "/home/u", Home: "/home/u", Sandbox: Sandbox{Off: true}})
+	p := New(Config{Mode: AskMode, Root: "/home/u", Home: "/home/u", Sandbox: Sandbox{Off: true}})
 	if d := p.Decide(line("ls")); d.Verdict != Allow {
 		t.Errorf("with the sandbox switched off: %+v", d)
 	}
-	p = New(Config{Mode: Ask4All, Root: "/home/u", Home: "/home/u"})
+	p = New(Config{Mode: AskMode, Root: "/home/u", Home: "/home/u"})
 	must.Do(t, p.Add(User, []string{"bash(ls *)"}, nil, nil))
 	if d := p.Decide(line("ls -l")); d.Verdict != Allow {
 		t.Errorf("with a rule: %+v", d)

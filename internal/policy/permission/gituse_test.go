@@ -61,7 +61,7 @@ func TestWhatGitRunsAsks(t *testing.T) {
 			return p
 		}
 		got := ""
-		for letter, m := range map[string]Mode{"e": AcceptEdits, "a": Auto, "y": Yolo, "k": Ask4All} {
+		for letter, m := range map[string]Mode{"e": AcceptEdits, "a": Auto, "y": Yolo, "k": AskMode} {
 			d := policy(m, "").Decide(call)
 			if d.Verdict != Ask || d.By != "protected" {
 				continue

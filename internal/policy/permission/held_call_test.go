@@ -113,7 +113,7 @@ func TestScratchIsFree(t *testing.T) {
 	reads := func(path string) Call {
 		return Call{Tool: "read", Family: tool.ReadFamily, Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}}}
 	}
-	for _, m := range []Mode{Ask4All, AcceptEdits, Auto, Plan} {
+	for _, m := range []Mode{AskMode, AcceptEdits, Auto, Plan} {
 		p := New(Config{Mode: m, Root: "/w", Home: "/home/u", Sandbox: sb, Scratch: func(path string, write bool) bool {
 			return path == "/tmp/mine" || strings.HasPrefix(path, "/tmp/mine/") || write && strings.HasPrefix(path, "/tmp/new")
 		}})
@@ -159,7 +159,7 @@ func TestScratchIsFree(t *testing.T) {
 // SPEC 16.14: a question about an address says which name leads to it; what a yes allows is
 // the address alone.
 func TestAddressIsNamed(t *testing.T) {
-	p := policy(t, Ask4All, User, nil, nil, nil)
+	p := policy(t, AskMode, User, nil, nil, nil)
 	o, v := p.Held(process.Refusal{Act: process.ActConnect, What: "10.0.0.5:443", Name: "registry.example.org"}, nil)
 	if v != Ask || o.Opens != "10.0.0.5" || o.Rule != "network(10.0.0.5)" || o.String() != "connect to 10.0.0.5, the address of registry.example.org" {
 		t.Errorf("%v: %+v, %s", v, o, o)

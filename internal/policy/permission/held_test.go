@@ -10,7 +10,7 @@ func TestHeld(t *testing.T) {
 		t.Errorf("only %d commands", len(lines))
 	}
 	for i, line := range lines {
-		for _, mode := range []Mode{Plan, Ask4All, AcceptEdits, Auto} {
+		for _, mode := range []Mode{Plan, AskMode, AcceptEdits, Auto} {
 			if d := policy(t, mode, User, nil, nil, nil).Decide(bash(line)); d.Verdict == Allow && d.By == "read-only" {
 				t.Errorf("%s in %s (%s): %s", line, mode, keys[i], d.Reason)
 			}

@@ -73,7 +73,7 @@ func TestProjectRulesNarrow(t *testing.T) {
 			}
 		}
 	}
-	if d := policy(t, Ask4All, Project, []string{"bash(make *)"}, nil, nil).Decide(bash("make x")); d.Verdict != Ask {
+	if d := policy(t, AskMode, Project, []string{"bash(make *)"}, nil, nil).Decide(bash("make x")); d.Verdict != Ask {
 		t.Errorf("a project allows: %s", d.Reason)
 	}
 }

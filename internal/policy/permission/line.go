@@ -64,7 +64,7 @@ func (p *Policy) commandUnit(c shellsyntax.Command) unit {
 	_, u.check = command.CheckOf(c)
 	u.edits = command.Edits(c)
 	u.sensitive = command.Sensitive(c)
-	u.pattern = proposal(c, u.readOnly || u.edits || command.Again(c))
+	u.pattern = proposal(c, u.readOnly || u.edits || command.RepeatableSubcommand(c))
 	return u
 }
 

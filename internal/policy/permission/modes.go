@@ -16,7 +16,7 @@ type Mode string
 
 // The modes.
 const (
-	Ask4All     Mode = "ask"
+	AskMode     Mode = "ask"
 	AcceptEdits Mode = "accept-edits"
 	Plan        Mode = "plan"
 	Auto        Mode = "auto"
@@ -59,7 +59,7 @@ type mode struct {
 // modes are shown and chosen.
 var modes = []mode{
 	//      edits  checks changes unheld reads elsewhere connects lose
-	{Ask4All, [...]Verdict{Ask, Ask, Ask, Ask, Ask, Ask, Ask, Ask},
+	{AskMode, [...]Verdict{Ask, Ask, Ask, Ask, Ask, Ask, Ask, Ask},
 		"asks before each change", "reading is free, each change needs a permission", "default", []string{"manual"}},
 	{AcceptEdits, [...]Verdict{Allow, Allow, Ask, Ask, Ask, Ask, Ask, Ask},
 		"edits and runs the project's checks without asking, and asks before commands change files",
@@ -103,7 +103,7 @@ func ParseMode(s string) (Mode, error) {
 // Default returns the mode of a session whose person chose none.
 func Default(person bool) Mode {
 	if person {
-		return Ask4All
+		return AskMode
 	}
 	return allowing(doEdit)
 }

@@ -44,7 +44,7 @@ func TestCommandsStart(t *testing.T) {
 		{"rm -rf /", [4]string{"deny", "deny", "deny", "deny"}},
 		{"curl x | sh", [4]string{"deny", "deny", "deny", "deny"}},
 	} {
-		for i, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+		for i, m := range []Mode{AskMode, Plan, AcceptEdits, Auto} {
 			d := confinedPolicy(t, m, holds, nil, nil, nil).Decide(line(c.line))
 			got := d.Verdict.String()
 			if d.Verdict == Allow {
@@ -64,7 +64,7 @@ func TestCommandsStart(t *testing.T) {
 // asked about: the sandbox lets every command read the workspace.
 func TestNamedSecrets(t *testing.T) {
 	for name, want := range map[string]Verdict{"/w/id_rsa": Ask, "/w/secrets.yml": Ask, "/opt/x/server.pem": Ask, "/w/.env": Allow, "/w/a": Allow, "/home/u/.ssh/id_rsa": Allow, "/home/u/x": Allow} {
-		for _, m := range []Mode{Ask4All, Plan, AcceptEdits, Auto} {
+		for _, m := range []Mode{AskMode, Plan, AcceptEdits, Auto} {
 			c := line("./x " + name)
 			c.Footprint.Resolved = []tool.ResolvedPath{{Path: name, Named: name, Maybe: true}}
 			if d := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil).Decide(c); d.Verdict != want {
@@ -90,7 +90,7 @@ func TestChangesOfACommand(t *testing.T) {
 		{"make y > log", true, "bash(make y), edit(log)"},
 		{"eval $x", true, ""},
 	} {
-		p := confinedPolicy(t, Ask4All, holds, []string{"bash(make x)"}, nil, nil)
+		p := confinedPolicy(t, AskMode, holds, []string{"bash(make x)"}, nil, nil)
 		d := p.Decide(line(c.line))
 		if d.Verdict != Allow || d.Confine.Asks != c.asks || c.changes != d.Changes || c.changes == "" && d.Changes != "" {
 			t.Errorf("%s: %s, %+v, %q", c.line, d.Verdict, d.Confine, d.Changes)
@@ -121,7 +121,7 @@ func TestEditorsOfALine(t *testing.T) {
 		{AcceptEdits, ". ./x; cp a b", nil},
 		{AcceptEdits, "sh -c \"$x\"; cp a b", nil},
 		{AcceptEdits, "cp a b", nil}, // it asks nothing
-		{Ask4All, "./x; cp a b", nil},
+		{AskMode, "./x; cp a b", nil},
 		{Plan, "./x; cp a b", nil},
 		{Auto, "./x; cp a b", nil},
 	} {
@@ -134,7 +134,7 @@ func TestEditorsOfALine(t *testing.T) {
 // SPEC 13.1: in a question's turn a command that the kernel holds asks at its first change, in
 // every mode that asks at all, also if it only edits.
 func TestQuestionsHoldCommands(t *testing.T) {
-	for _, m := range []Mode{Ask4All, AcceptEdits, Auto} {
+	for _, m := range []Mode{AskMode, AcceptEdits, Auto} {
 		for _, c := range []string{"./x; cp a b", "cp a b", "python3 x.py > log", "make gen", "make", "just all", "make test build"} {
 			p := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil)
 			p.Apply(routed("read"))
@@ -145,7 +145,7 @@ func TestQuestionsHoldCommands(t *testing.T) {
 		for _, c := range []string{"make test", "just lint", "go test ./...", "npm test"} {
 			p := confinedPolicy(t, m, Sandbox{ReadOnly: true, Workspace: true, Holds: true}, nil, nil, nil)
 			p.Apply(routed("read")) // a check may write its caches
-			if d := p.Decide(line(c)); d.Verdict != Allow || d.Confine.Asks != (m == Ask4All) {
+			if d := p.Decide(line(c)); d.Verdict != Allow || d.Confine.Asks != (m == AskMode) {
 				t.Errorf("%s, %s: %+v", m, c, d)
 			}
 		}
@@ -158,7 +158,7 @@ func TestModesTable(t *testing.T) {
 	if lines := Table(); len(lines) != int(numFacts)+3 || strings.Contains(strings.Join(lines, ""), "%!") {
 		t.Errorf("%q", lines)
 	}
-	for _, pair := range [][2]Mode{{Plan, Ask4All}, {Ask4All, AcceptEdits}, {AcceptEdits, Auto}, {Auto, Yolo}} {
+	for _, pair := range [][2]Mode{{Plan, AskMode}, {AskMode, AcceptEdits}, {AcceptEdits, Auto}, {Auto, Yolo}} {
 		for f := range numFacts {
 			if pair[0].on(f) > pair[1].on(f) {
 				t.Errorf("%s is wider than %s: %s", pair[0], pair[1], factNames[f])

@@ -108,7 +108,7 @@ func TestRouteLasts(t *testing.T) {
 // its turn was taken for; only a person's "change nothing" is told with it.
 func TestRouteLeavesQuestions(t *testing.T) {
 	for _, c := range []Call{write("a.go"), bash("touch a"), bash("git push"), bash("(("), {Tool: "mcp__x__y"}} {
-		for _, mode := range []Mode{Ask4All, AcceptEdits} {
+		for _, mode := range []Mode{AskMode, AcceptEdits} {
 			free, bound := policy(t, mode, User, nil, nil, nil), policy(t, mode, User, nil, nil, nil)
 			bound.Apply(routed("read"))
 			before, after := free.Decide(c), bound.Decide(c)

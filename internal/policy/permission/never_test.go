@@ -34,7 +34,7 @@ func TestNever(t *testing.T) {
 
 // A question about a tool names it once.
 func TestToolNamedOnce(t *testing.T) {
-	d := New(Config{Mode: Ask4All, Root: "/w"}).Decide(Call{Tool: "mcp__fs__put"})
+	d := New(Config{Mode: AskMode, Root: "/w"}).Decide(Call{Tool: "mcp__fs__put"})
 	if d.Verdict != Ask || d.Reason != "it may change something" {
 		t.Errorf("%+v", d)
 	}

@@ -13,7 +13,7 @@ import (
 func TestPathRulesAreTheSandboxes(t *testing.T) {
 	holds := Sandbox{ReadOnly: true, Workspace: true, Holds: true}
 	deny := []string{"read(secret/**)", "edit(*.lock)", "read(~/notes)", "bash(git push *)", "read"}
-	for _, m := range []Mode{Plan, Ask4All, AcceptEdits, Auto} {
+	for _, m := range []Mode{Plan, AskMode, AcceptEdits, Auto} {
 		p := confinedPolicy(t, m, holds, []string{"read(conf/a)"}, []string{"edit(conf/**)"}, deny[:4])
 		for _, l := range []string{"cat secret/x", "tar c .", "echo x > a.lock", "sh script.sh", "echo x > conf/a"} {
 			d := p.Decide(line(l))
@@ -46,7 +46,7 @@ func TestPathRulesAreTheSandboxes(t *testing.T) {
 			t.Errorf("unconfined in %s: %s (%s)", m, d.Verdict, d.Reason)
 		}
 	}
-	for _, m := range []Mode{Plan, Ask4All, AcceptEdits, Auto, Yolo} {
+	for _, m := range []Mode{Plan, AskMode, AcceptEdits, Auto, Yolo} {
 		if d := confinedPolicy(t, m, Sandbox{}, nil, nil, deny[:1]).Decide(line("cat secret/x")); d.Verdict != Deny {
 			t.Errorf("without a sandbox in %s: %s (%s)", m, d.Verdict, d.Reason)
 		}

@@ -11,7 +11,7 @@ func TestForcePushNeverAlways(t *testing.T) {
 		"git push --force", "git push -f", "git push --force-with-lease", "git push --mirror", "git push --delete origin x", "git push -d origin x", "git push --prune",
 		"git push origin +main", "git push origin :main", "git push -uf origin main", "git push origin $X", "git -C sub push --mirror", "timeout 5 git push --mirror",
 	} {
-		for _, mode := range []Mode{Ask4All, AcceptEdits, Auto} {
+		for _, mode := range []Mode{AskMode, AcceptEdits, Auto} {
 			if d := policy(t, mode, User, nil, nil, nil).Decide(bash(line)); d.Verdict != Ask || d.CanAlways {
 				t.Errorf("%s in %s: %s, always %v", line, mode, d.Verdict, d.CanAlways)
 			}

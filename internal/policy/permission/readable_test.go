@@ -17,7 +17,7 @@ func TestReadable(t *testing.T) {
 		found++
 		return confine.New(confine.ReadOnly, confine.Facts{Root: "/w", Home: "/home/u", Reads: []string{"/srv/go1/src", "/srv/venv/lib", "/home/u/.nvmx"}})
 	}
-	modes := []Mode{Ask4All, Plan, AcceptEdits, Auto}
+	modes := []Mode{AskMode, Plan, AcceptEdits, Auto}
 	verdicts := func(c Call) string {
 		out := ""
 		for _, sb := range []Sandbox{whole, {Off: true}, {}} {

@@ -122,7 +122,7 @@ read(**)|? cat secrets.yml
 `), "\n") {
 		rule, rest, _ := strings.Cut(row, "|")
 		want, line, _ := strings.Cut(rest, " ")
-		d := policy(t, Ask4All, User, []string{rule}, nil, nil).Decide(bash(line))
+		d := policy(t, AskMode, User, []string{rule}, nil, nil).Decide(bash(line))
 		if got := map[Verdict]string{Allow: "a", Ask: "?", Deny: "d"}[d.Verdict]; got != want {
 			t.Errorf("%s: %s: got %s, want %s (%s: %s)", rule, line, got, want, d.By, d.Reason)
 		}
@@ -229,7 +229,7 @@ func TestTools(t *testing.T) {
 		{"ask_user", Call{Tool: "ask_user", Footprint: tool.Footprint{AsksPerson: true}}, "aaaaa", nil, nil},
 		{"unknown footprint", Call{Tool: "x", ReadOnly: true, Footprint: tool.Footprint{Unknown: true}}, "?d??a", nil, nil},
 	} {
-		for i, mode := range []Mode{Ask4All, Plan, AcceptEdits, Auto, Yolo} {
+		for i, mode := range []Mode{AskMode, Plan, AcceptEdits, Auto, Yolo} {
 			d := policy(t, mode, User, c.rules, nil, c.deny).Decide(c.call)
 			if got := map[Verdict]byte{Allow: 'a', Ask: '?', Deny: 'd'}[d.Verdict]; got != c.want[i] {
 				t.Errorf("%s in %s: got %c, want %c (%s: %s)", c.name, mode, got, c.want[i], d.By, d.Reason)
@@ -317,7 +317,7 @@ func TestGrants(t *testing.T) {
 		{"echo x > a", "edit(a)", true},
 		{"FOO=1 make deploy", "bash(FOO=1 make deploy)", true},
 	} {
-		p := policy(t, Ask4All, User, nil, nil, nil)
+		p := policy(t, AskMode, User, nil, nil, nil)
 		d := p.Decide(bash(c.line))
 		if d.Verdict != Ask || d.Pattern != c.pattern || d.CanAlways != c.always {
 			t.Errorf("%s: %v %q always %v (%s)", c.line, d.Verdict, d.Pattern, d.CanAlways, d.Reason)
@@ -338,7 +338,7 @@ func TestGrants(t *testing.T) {
 
 // SPEC 4.15: a grant may be on a tool, also on one from outside.
 func TestGrantsATool(t *testing.T) {
-	p := policy(t, Ask4All, User, nil, nil, nil)
+	p := policy(t, AskMode, User, nil, nil, nil)
 	c := Call{Tool: "mcp__tracker__close", Footprint: tool.Footprint{Unknown: true}}
 	d := p.Decide(c)
 	if d.Verdict != Ask || d.Pattern != c.Tool || !d.CanAlways {
@@ -354,7 +354,7 @@ func TestGrantsATool(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	for s, want := range map[string]Mode{"acceptEdits": AcceptEdits, "bypassPermissions": Yolo, "default": Ask4All, "PLAN": Plan, "accept_edits": AcceptEdits, "auto": Auto} {
+	for s, want := range map[string]Mode{"acceptEdits": AcceptEdits, "bypassPermissions": Yolo, "default": AskMode, "PLAN": Plan, "accept_edits": AcceptEdits, "auto": Auto} {
 		if m, err := ParseMode(s); m != want || err != nil {
 			t.Error(s, m, err)
 		}
@@ -362,7 +362,7 @@ func TestModes(t *testing.T) {
 	if _, err := ParseMode("x"); err == nil || !strings.Contains(err.Error(), `"x"`) {
 		t.Error(err)
 	}
-	p := policy(t, Ask4All, User, nil, nil, nil)
+	p := policy(t, AskMode, User, nil, nil, nil)
 	p.Apply(event.Event{Body: event.Opened{Mode: "auto"}})
 	p.Apply(event.Event{Body: event.ModeSet{Mode: "plan"}})
 	p.Apply(event.Event{Body: event.ModeSet{Mode: "what a newer pawl knows"}})
@@ -373,7 +373,7 @@ func TestModes(t *testing.T) {
 
 func TestRuleErrors(t *testing.T) {
 	for _, s := range []string{"", "()", "bash(", "bash()", "bash(x", "(x)", "ba sh(", "bash('x)", "bash(* x)", "web_fetch(http://x)", "edi*", "a(b)c", "edit(.git/hooks/pre-commit)", "Write(sub/.GIT/config)"} {
-		p := New(Config{Mode: Ask4All, Root: root})
+		p := New(Config{Mode: AskMode, Root: root})
 		err := p.Add(User, []string{s}, nil, nil)
 		if !errors.Is(err, ErrRule) {
 			t.Errorf("%q: %v", s, err)
@@ -382,7 +382,7 @@ func TestRuleErrors(t *testing.T) {
 			t.Errorf("%q left rules behind", s)
 		}
 	}
-	p := New(Config{Mode: Ask4All, Root: root})
+	p := New(Config{Mode: AskMode, Root: root})
 	if err := p.Add(Flag, []string{"Bash(git log:*) Edit,Read(src/**)"}, nil, nil); err != nil || len(p.Rules()) != 3 {
 		t.Error(err, p.Rules())
 	}
@@ -390,7 +390,7 @@ func TestRuleErrors(t *testing.T) {
 
 // SPEC 16.2
 func TestProjectOnlyNarrows(t *testing.T) {
-	p := policy(t, Ask4All, Project, []string{"bash", "edit"}, []string{"bash(ls *)"}, []string{"read(secret/**)"})
+	p := policy(t, AskMode, Project, []string{"bash", "edit"}, []string{"bash(ls *)"}, []string{"read(secret/**)"})
 	if len(p.ignored) != 2 || len(p.Rules()) != 2 {
 		t.Error(p.ignored, p.Rules())
 	}

@@ -29,7 +29,7 @@ func TestRulesAreBoundToContent(t *testing.T) {
 	}{
 		{"before", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", true, 900, Allow, process.Unconfined, false},
 		{"after", []string{"unconfined(make deploy)", "bash(make deploy)"}, true, Auto, "make deploy", true, 1005, Ask, process.Unconfined, false},
-		{"the mode asks", []string{"unconfined(make deploy)"}, true, Ask4All, "make deploy", true, 1005, Ask, process.Unconfined, false},
+		{"the mode asks", []string{"unconfined(make deploy)"}, true, AskMode, "make deploy", true, 1005, Ask, process.Unconfined, false},
 		{"a wider rule", []string{"unconfined(make *)"}, true, Auto, "make deploy", true, 1005, Ask, process.Unconfined, false},
 		{"in a list", []string{"unconfined(make deploy)"}, true, Auto, "true && make deploy", true, 1005, Ask, process.Unconfined, false},
 		{"not asked for: it is confined", []string{"unconfined(make deploy)"}, true, Auto, "make deploy", false, 1005, Allow, process.Workspace, false},
@@ -98,7 +98,7 @@ func TestPlantedProgramsAsk(t *testing.T) {
 	}{
 		{"ls", false, false, AcceptEdits, Allow},
 		{"ls", true, false, AcceptEdits, Ask},
-		{"git status", true, false, Ask4All, Ask},
+		{"git status", true, false, AskMode, Ask},
 		{"cat f.txt | wc -l", true, false, AcceptEdits, Ask},
 		{"head -1 f.txt", true, false, AcceptEdits, Ask},
 		{"ls", true, true, AcceptEdits, Allow},

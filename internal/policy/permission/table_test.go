@@ -34,7 +34,7 @@ func check(t *testing.T, rows string, rules ...string) int {
 		}
 		line = strings.NewReplacer("⏎", "\n", "⇥", "\t").Replace(line)
 		n++
-		for i, mode := range []Mode{Ask4All, Plan, AcceptEdits, Auto, Yolo} {
+		for i, mode := range []Mode{AskMode, Plan, AcceptEdits, Auto, Yolo} {
 			p := policy(t, mode, User, rules, nil, nil)
 			d := p.Decide(bash(line))
 			got := map[Verdict]byte{Allow: 'a', Ask: '?', Deny: 'd'}[d.Verdict]

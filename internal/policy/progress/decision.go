@@ -11,7 +11,7 @@ import (
 // Decision is the action that is due after a step.
 type Decision struct {
 	Action  Action
-	Verdict Verdict
+	Finding Finding
 	// Text is for the model at Recover and Block, for the person at Stop.
 	Text string
 	// Evidence has a line for each call that shows the loop.
@@ -22,7 +22,7 @@ type Decision struct {
 
 // Next returns the action that is due now. After its Event was applied, none is.
 func (f *Fold) Next() Decision {
-	d := Decision{Action: f.escalation.Next(f.now), Verdict: f.now}
+	d := Decision{Action: f.escalation.Next(f.now), Finding: f.now}
 	if d.Action == Nothing {
 		return d
 	}
@@ -62,8 +62,8 @@ func Loop(b event.Stuck) string {
 
 func (d Decision) Event() event.Stuck {
 	return event.Stuck{
-		Level: d.Action.String(), Rule: d.Verdict.Rule, Text: d.Text, Evidence: d.Evidence,
-		Fingerprint: d.Verdict.Fingerprint, Steps: d.Verdict.Steps, Call: d.Call,
+		Level: d.Action.String(), Rule: d.Finding.Rule, Text: d.Text, Evidence: d.Evidence,
+		Fingerprint: d.Finding.Fingerprint, Steps: d.Finding.Steps, Call: d.Call,
 	}
 }
 

@@ -95,9 +95,9 @@ func (d *Detector) Skip() { d.n++ }
 // Apply judges the next reply, whose calls the model asked for together, and
 // returns the verdict of the strongest rule. The calls of one reply count once in
 // every rule that counts repetition: the model has seen nothing between them.
-func (d *Detector) Apply(reply ...Step) Verdict {
+func (d *Detector) Apply(reply ...Step) Finding {
 	if len(reply) == 0 {
-		return Verdict{}
+		return Finding{}
 	}
 	fs := make([]facts, len(reply))
 	for i := range reply {
@@ -108,10 +108,10 @@ func (d *Detector) Apply(reply ...Step) Verdict {
 		}
 		d.remember(&fs[i])
 	}
-	var v Verdict
+	var v Finding
 	see := func(r rule, f *facts) {
 		if x := r.apply(d, f); x.level > v.Level {
-			v = Verdict{
+			v = Finding{
 				Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print),
 				Steps: x.steps, Text: x.text, Soft: x.soft, Ends: ends(r.name()),
 			}
@@ -373,7 +373,7 @@ func (d *Detector) Phase() {
 
 // Compacted records that the window no longer has what the model read. Several
 // compactions without news in between are a loop.
-func (d *Detector) Compacted() Verdict {
+func (d *Detector) Compacted() Finding {
 	d.reset(byCompact)
 	d.readKeys.clear()
 	d.readResults.clear()
@@ -391,9 +391,9 @@ func (d *Detector) Compacted() Verdict {
 		level = Warn
 	}
 	if level == OK || !d.c.enabled(compactRule) {
-		return Verdict{}
+		return Finding{}
 	}
-	return Verdict{
+	return Finding{
 		Level: level, Rule: compactRule, Fingerprint: fingerprint(compactRule, uint64(d.epoch)), Steps: d.newestSteps(8),
 		Ends: ends(compactRule),
 		Text: "the context was compacted again and again with nothing new found in between",
@@ -445,7 +445,7 @@ func (d *Detector) newestSteps(k int) []int {
 }
 
 // Message judges a text of the model, without any call.
-func (d *Detector) Message(text string) Verdict {
+func (d *Detector) Message(text string) Finding {
 	s := Step{Kind: None, OK: true, Message: text}
 	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, textOnly: true, textOrThought: true}
 	for _, r := range d.rules {
@@ -454,10 +454,10 @@ func (d *Detector) Message(text string) Verdict {
 			continue
 		}
 		if x := m.apply(d, &f); x.level != OK {
-			return Verdict{Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print), Steps: x.steps, Text: x.text, Ends: ends(r.name())}
+			return Finding{Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print), Steps: x.steps, Text: x.text, Ends: ends(r.name())}
 		}
 	}
-	return Verdict{}
+	return Finding{}
 }
 
 // Contents returns the number of new contents.

@@ -50,7 +50,7 @@ const escalationLimit = 256
 // block. A halt leads to a stop only after a block of this loop, or of any with
 // nothing new since, had no effect, so that no run ends without having
 // been told why and how to continue.
-func (e *Escalation) Next(v Verdict) Action {
+func (e *Escalation) Next(v Finding) Action {
 	if v.Level == OK {
 		return Nothing
 	}

@@ -26,7 +26,7 @@ type Fold struct {
 	message string               // the model's text, for the first call of the reply
 	reply   []Step               // the calls of the reply that are done
 	left    int                  // how many of its calls are not
-	now     Verdict              // the strongest verdict since the reply
+	now     Finding              // the strongest verdict since the reply
 
 	outcomes memo[struct{}] // of language servers, see diagnosed.go
 
@@ -107,7 +107,7 @@ func (f *Fold) Apply(e event.Event) {
 		}
 	case event.Stuck:
 		f.escalation.Done(parseAction(b.Level), b.Fingerprint, b.Call, b.Text)
-		f.now = Verdict{}
+		f.now = Finding{}
 	case event.Ended:
 		clear(f.open)
 		f.left = 0
@@ -120,13 +120,13 @@ func (f *Fold) person(text string) {
 	f.escalation.Person()
 	f.outcomes.clear()
 	f.live.loops, f.live.asked = 0, asksRepeats(text)
-	f.now = Verdict{}
+	f.now = Finding{}
 }
 
 func (f *Fold) replied(b event.Replied) {
 	f.left = 0
 	f.settle() // a call of the reply before may have no end
-	f.now = Verdict{}
+	f.now = Finding{}
 	text := b.Reply.Message.Text()
 	f.message = ""
 	if strings.TrimSpace(text) != "" {
@@ -134,7 +134,7 @@ func (f *Fold) replied(b event.Replied) {
 	}
 	var r Repetition
 	if f.d.c.enabled(streamRule) && r.Write(text) != "" {
-		f.judged(Verdict{
+		f.judged(Finding{
 			Level: Warn, Rule: streamRule, Fingerprint: streamRule + ":" + f.message, Steps: []int{},
 			Text: "the reply repeats one passage over and over",
 		})
@@ -285,7 +285,7 @@ func (f *Fold) record(step int) *record {
 }
 
 // about returns the call before a verdict.
-func (f *Fold) about(v Verdict) *record {
+func (f *Fold) about(v Finding) *record {
 	if n := len(v.Steps); n > 0 {
 		if r := f.record(v.Steps[n-1]); r != nil {
 			return r
@@ -316,12 +316,12 @@ func (f *Fold) settle() {
 	}
 	if f.d.epoch > epoch {
 		f.escalation.NewContent()
-		f.now = Verdict{} // the earlier calls of the reply no longer matter
+		f.now = Finding{} // the earlier calls of the reply no longer matter
 	}
 	f.judged(v)
 }
 
-func (f *Fold) judged(v Verdict) {
+func (f *Fold) judged(v Finding) {
 	// Of two verdicts of the same level, the one with the stronger action is
 	// kept, then the later one.
 	if v.Level > f.now.Level || v.Level == f.now.Level && f.escalation.Next(v) >= f.escalation.Next(f.now) {
@@ -333,7 +333,7 @@ func (f *Fold) judged(v Verdict) {
 func (f *Fold) Steps() int { return f.d.Steps() }
 
 // Last returns the strongest verdict since the newest reply.
-func (f *Fold) Last() Verdict { return f.now }
+func (f *Fold) Last() Finding { return f.now }
 
 func (f *Fold) Stats() Stats { return f.d.Stats() }
 

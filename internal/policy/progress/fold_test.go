@@ -458,19 +458,19 @@ func TestSameCallAtOnce(t *testing.T) {
 // SPEC 6.5, the pure part.
 func TestLadder(t *testing.T) {
 	t.Parallel()
-	warn := Verdict{Level: Warn, Fingerprint: "a"}
-	halt := Verdict{Level: Halt, Fingerprint: "b"}
-	soft := Verdict{Level: Warn, Fingerprint: "c", Soft: true}
-	take := func(l *Escalation, v Verdict) Action {
+	warn := Finding{Level: Warn, Fingerprint: "a"}
+	halt := Finding{Level: Halt, Fingerprint: "b"}
+	soft := Finding{Level: Warn, Fingerprint: "c", Soft: true}
+	take := func(l *Escalation, v Finding) Action {
 		r := l.Next(v)
 		l.Done(r, v.Fingerprint, "x:1", "because")
 		return r
 	}
 	var l Escalation
 	for i, c := range []struct {
-		v    Verdict
+		v    Finding
 		want Action
-	}{{Verdict{}, Nothing}, {warn, Recover}, {warn, Block}, {warn, Block}, {halt, Stop}} {
+	}{{Finding{}, Nothing}, {warn, Recover}, {warn, Block}, {warn, Block}, {halt, Stop}} {
 		if got := take(&l, c.v); got != c.want {
 			t.Errorf("%d: %v, want %v", i, got, c.want)
 		}

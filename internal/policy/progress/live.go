@@ -65,8 +65,8 @@ func (l *running) looped(f *Fold, passage string) {
 	if l.loops > 1 {
 		text = fmt.Sprintf("%d replies in a row repeated one passage over and over and were cut off", l.loops)
 	}
-	f.now = Verdict{}
-	f.judged(Verdict{Level: level, Rule: streamRule, Fingerprint: streamRule + ":" + normalize.Digest(period(passage)), Steps: []int{}, Text: text})
+	f.now = Finding{}
+	f.judged(Finding{Level: level, Rule: streamRule, Fingerprint: streamRule + ":" + normalize.Digest(period(passage)), Steps: []int{}, Text: text})
 }
 
 // period returns a form of a passage that does not depend on where the cut was:

@@ -175,7 +175,7 @@ func TestFailedEditLive(t *testing.T) {
 			{tool: "read", args: fmt.Sprintf(`{"files":[{"path":"a.go","from":%d}]}`, i*10), result: fmt.Sprintf("%d\tline %d", i*10, i)},
 		}
 	})
-	if len(ds) < 3 || ds[0].Action != Recover || ds[len(ds)-1].Action != Stop || ds[0].Verdict.Rule != "failed_edit" {
+	if len(ds) < 3 || ds[0].Action != Recover || ds[len(ds)-1].Action != Stop || ds[0].Finding.Rule != "failed_edit" {
 		t.Fatalf("%s", names(ds))
 	}
 	if !strings.Contains(ds[0].Text, "Copy the old text from there exactly") || len(ds[0].Evidence) < 5 {

@@ -77,7 +77,7 @@ func (r *record) trouble(rule string) trouble {
 
 // recovery returns the message to the model: the loop, the evidence, and the
 // advice for this kind of problem.
-func (f *Fold) recovery(v Verdict, r Action) string {
+func (f *Fold) recovery(v Finding, r Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, toModel+"%s.\n", v.Text)
 	if _, told := f.escalation.stage[v.Fingerprint]; told {
@@ -107,13 +107,13 @@ func (f *Fold) recovery(v Verdict, r Action) string {
 	return b.String()
 }
 
-func (f *Fold) blocks(b *strings.Builder, v Verdict, r Action) {
+func (f *Fold) blocks(b *strings.Builder, v Finding, r Action) {
 	if last := f.about(v); r == Block && last != nil {
 		fmt.Fprintf(b, "\nThis call will not run again until a file has new content: %s\n", last.c.brief)
 	}
 }
 
-func (f *Fold) advice(v Verdict, last *record) string {
+func (f *Fold) advice(v Finding, last *record) string {
 	switch last.trouble(v.Rule) {
 	case mismatch:
 		return "The text to replace is not what is in the file. What the tool said of the file as it is now:\n" + quote(last.said) +
@@ -155,7 +155,7 @@ func (f *Fold) advice(v Verdict, last *record) string {
 }
 
 // evidence lists the calls that show the loop, one line each.
-func (f *Fold) evidence(v Verdict) []string {
+func (f *Fold) evidence(v Finding) []string {
 	var out []string
 	if v.Rule == streamRule {
 		out = append(out, f.live.said...)
@@ -197,7 +197,7 @@ func (r *record) sum() string {
 }
 
 // tries lists what was changed between the failures.
-func (f *Fold) tries(v Verdict) string {
+func (f *Fold) tries(v Finding) string {
 	c := f.changes(6)
 	if len(c) == 0 {
 		return ""

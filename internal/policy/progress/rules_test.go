@@ -7,7 +7,7 @@ import (
 )
 
 // play returns the first verdict of each level over steps, and its step.
-func play(c Config, steps ...Step) (warn, halt Verdict, raw Raw) {
+func play(c Config, steps ...Step) (warn, halt Finding, raw Raw) {
 	d := New(c)
 	for i, s := range steps {
 		v := d.Apply(s)

@@ -13,9 +13,9 @@ const (
 
 func (l Level) String() string { return [...]string{"none", "warn", "halt"}[l] }
 
-// Verdict is the result of the rules after a step. The zero value means that
+// Finding is the result of the rules after a step. The zero value means that
 // nothing was found.
-type Verdict struct {
+type Finding struct {
 	Level Level
 	// Rule is the rule's name.
 	Rule string
@@ -53,11 +53,11 @@ func ends(rule string) string {
 type Raw struct {
 	Warn, Halt *int
 	// First is the verdict of Halt, or else of Warn.
-	First Verdict
+	First Finding
 }
 
 // Add adds the verdict after step n.
-func (r *Raw) Add(n int, v Verdict) {
+func (r *Raw) Add(n int, v Finding) {
 	if v.Level == OK {
 		return
 	}

@@ -3,7 +3,7 @@
 // A folder configures programs: checks, hooks, MCP servers, language servers,
 // environment files. Each is a Part, with a hash of everything in its files that
 // decides what runs, and of nothing else, so an ordinary edit of source code does not
-// change it. A person trusts the parts that they were shown: an Entry. Judge decides
+// change it. A person trusts the parts that they were shown: an Entry. Assess decides
 // which of the present parts these are.
 //
 // It promises that a part which is new, changed or unreadable is never trusted; that an
@@ -66,12 +66,12 @@ type Entry struct {
 	Folder string    `json:"folder"`
 	At     time.Time `json:"at"`
 	// No: the person was asked and refused. Parts are the ones that they saw.
-	No    bool              `json:"no,omitempty"`
-	Parts map[string]Stored `json:"parts"`
+	No    bool                    `json:"no,omitempty"`
+	Parts map[string]AnsweredPart `json:"parts"`
 }
 
-// Stored is a part as the person saw it.
-type Stored struct {
+// AnsweredPart is a part as the person saw it.
+type AnsweredPart struct {
 	Hash  string   `json:"hash"`
 	Runs  []string `json:"runs,omitempty"`
 	Lines []string `json:"lines,omitempty"`
@@ -88,35 +88,35 @@ const (
 	Changed   State = "changed"   // it was trusted and has changed since
 )
 
-// Verdict tells which parts of a folder are trusted.
-type Verdict struct {
+// Assessment tells which parts of a folder are trusted.
+type Assessment struct {
 	State State
 	// Declined: the person refused all of it in its present state.
 	Declined bool
 	// Replaced: another folder is at the path now.
 	Replaced bool
-	Parts    []Judged
+	Parts    []AssessedPart
 }
 
-// Judged is a part with its judgement.
-type Judged struct {
+// AssessedPart is a part with its judgement.
+type AssessedPart struct {
 	Part
 	Trusted bool
 	// Why is the reason if the part is not trusted.
 	Why string
 	// Was is the part when it was trusted, nil if it did not exist.
-	Was *Stored
+	Was *AnsweredPart
 }
 
-// Judge compares the parts of a folder with the person's answer; e is nil if
+// Assess compares the parts of a folder with the person's answer; e is nil if
 // there is none. folder is the folder's identity, see Entry.Folder. Parts that
 // are only in the entry are no change: less runs.
-func Judge(e *Entry, folder string, parts []Part) Verdict {
-	v := Verdict{State: Trusted}
+func Assess(e *Entry, folder string, parts []Part) Assessment {
+	v := Assessment{State: Trusted}
 	v.Replaced = e != nil && e.Folder != folder
 	asked, open, seen := 0, 0, 0
 	for _, p := range parts {
-		j := Judged{Part: p}
+		j := AssessedPart{Part: p}
 		if !p.Kind.Runs() {
 			j.Why = "pawl does not run it"
 			v.Parts = append(v.Parts, j)
@@ -145,7 +145,7 @@ func Judge(e *Entry, folder string, parts []Part) Verdict {
 	return v
 }
 
-func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *Stored) {
+func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *AnsweredPart) {
 	if e == nil || e.No {
 		return false, "this folder is not trusted", nil
 	}
@@ -167,8 +167,8 @@ func judge(e *Entry, replaced bool, p Part) (trusted bool, why string, was *Stor
 }
 
 // Asks returns the parts that a person must be asked about.
-func (v Verdict) Asks() []Judged {
-	var out []Judged
+func (v Assessment) Asks() []AssessedPart {
+	var out []AssessedPart
 	for _, j := range v.Parts {
 		if j.Kind.Runs() && !j.Trusted {
 			out = append(out, j)
@@ -179,24 +179,24 @@ func (v Verdict) Asks() []Judged {
 
 // Inert returns the parts that do not run: those that are not trusted, and those of
 // kinds that pawl never runs.
-func (v Verdict) Inert() []Judged {
-	return slices.DeleteFunc(slices.Clone(v.Parts), func(j Judged) bool { return j.Trusted })
+func (v Assessment) Inert() []AssessedPart {
+	return slices.DeleteFunc(slices.Clone(v.Parts), func(j AssessedPart) bool { return j.Trusted })
 }
 
 // Accept returns the entry of a person who was shown these parts and answered yes or
 // no. An unreadable part is omitted, so it stays untrusted.
 func Accept(path, folder string, at time.Time, yes bool, parts []Part) Entry {
-	e := Entry{Path: path, Folder: folder, At: at.UTC().Truncate(time.Second), No: !yes, Parts: map[string]Stored{}}
+	e := Entry{Path: path, Folder: folder, At: at.UTC().Truncate(time.Second), No: !yes, Parts: map[string]AnsweredPart{}}
 	for _, p := range parts {
 		if p.Kind.Runs() && p.Hash != "" {
-			e.Parts[p.Key()] = Stored{Hash: p.Hash, Runs: p.Runs, Lines: p.Lines}
+			e.Parts[p.Key()] = AnsweredPart{Hash: p.Hash, Runs: p.Runs, Lines: p.Lines}
 		}
 	}
 	return e
 }
 
 // Difference returns lines that describe how a part differs from what was trusted.
-func (j Judged) Difference() []string {
+func (j AssessedPart) Difference() []string {
 	if j.Was == nil {
 		return nil
 	}

@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 		{"an empty entry of old", &Entry{Path: "/p", Folder: "1"}, "1", now(was), Changed, false, 1},
 		{"unreadable then and now", func() *Entry { e := Accept("/p", "1", time.Time{}, true, now(unread)); return &e }(), "1", now(unread), Changed, false, 1},
 	} {
-		v := Judge(c.e, c.folder, c.parts)
+		v := Assess(c.e, c.folder, c.parts)
 		if v.State != c.want || v.Declined != c.declined || len(v.Asks()) != c.asks {
 			t.Errorf("%s: %s, declined %v, asks %d; want %s, %v, %d", c.name, v.State, v.Declined, len(v.Asks()), c.want, c.declined, c.asks)
 		}
@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
-	if d := Judge(&yes, "1", now(evil)).Asks()[0].Difference(); strings.Join(d, "|") != "- package.json: scripts.test = jest|+ package.json: scripts.test = curl evil" {
+	if d := Assess(&yes, "1", now(evil)).Asks()[0].Difference(); strings.Join(d, "|") != "- package.json: scripts.test = jest|+ package.json: scripts.test = curl evil" {
 		t.Errorf("%q", d)
 	}
 }
@@ -148,7 +148,7 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Errorf("%d lines", len(a.Lines))
 	}
 	e := Accept("/p", "1", time.Time{}, true, []Part{a})
-	if d := Judge(&e, "1", []Part{b}).Asks()[0].Difference(); len(d) != 1 || !strings.Contains(d[0], "beyond the lines") {
+	if d := Assess(&e, "1", []Part{b}).Asks()[0].Difference(); len(d) != 1 || !strings.Contains(d[0], "beyond the lines") {
 		t.Errorf("%q", d)
 	}
 	if l := check(file("Makefile", strings.Repeat("é", 10_000)+"\xff")).Lines[0]; len([]rune(l)) > maxLine+20 || !strings.HasSuffix(l, "…") {

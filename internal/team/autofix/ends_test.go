@@ -317,7 +317,7 @@ func TestRedefinedAfterGrant(t *testing.T) {
 		r := newRig(t, "-- a.c --\n-- check.sh --\nexit 0\n", turns...)
 		r.configure("sh check.sh")
 		r.cfg.Person = true
-		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: r.dir, Home: "/home/nobody"})
+		r.cfg.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: r.dir, Home: "/home/nobody"})
 		must.Do(t, r.cfg.Permission.Add(permission.User, []string{c.rule}, nil, nil))
 		for i, want := range c.asked {
 			es := r.run(r.answering(event.Session))
@@ -360,7 +360,7 @@ func TestAskMode(t *testing.T) {
 	ask := func(r *rig) {
 		r.fakeGo()
 		r.cfg.Person = true
-		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: r.dir, Home: "/home/nobody"})
+		r.cfg.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: r.dir, Home: "/home/nobody"})
 		must.Do(t, r.cfg.Permission.Add(permission.User, []string{"edit(price/**)"}, nil, nil))
 	}
 	r := newRig(t, shop, edits()...)

@@ -24,7 +24,7 @@ func (r *rig) trusting(yes bool) {
 	}
 	r.fix.Trusted = func(c checks.Check) (string, string) {
 		parts := r.finder.Parts([]checks.Check{c})
-		if open := trust.Judge(e, "1", parts).Asks(); len(open) > 0 {
+		if open := trust.Assess(e, "1", parts).Asks(); len(open) > 0 {
 			return open[0].Why, parts[0].Hash
 		}
 		return "", parts[0].Hash

@@ -271,7 +271,7 @@ func TestAgentsQuestions(t *testing.T) {
 		"b":    {use(bash("touch from.b")), use(bash("touch from.b2"))},
 	}, func(c *session.Config) {
 		c.Person = true
-		c.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: c.Dir, Home: "/home/nobody"})
+		c.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: c.Dir, Home: "/home/nobody"})
 	})
 	open := ""
 	var asked []event.Asked
@@ -309,7 +309,7 @@ func TestAgentsQuestions(t *testing.T) {
 	}
 	// Nobody is there: it is refused, and the run's result lists it.
 	r = newRig(t, plays{"user": {use(agent("b", "general"))}, "b": {use(bash("touch from.b"))}}, func(c *session.Config) {
-		c.Permission = permission.New(permission.Config{Mode: permission.Ask4All, Root: c.Dir, Home: "/home/nobody"})
+		c.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: c.Dir, Home: "/home/nobody"})
 	})
 	r.run(nil)
 	if d := r.View().Evidence().Denials; len(d) != 1 || r.file("from.b") != "none" {

@@ -72,7 +72,7 @@ func TestGoal(t *testing.T) {
 	}{
 		{name: "met at once", command: "sh check.sh", turns: []llmtest.Turn{write("good.txt", "yes\n"), said}, met: true},
 		{name: "met without a change", files: map[string]string{"good.txt": "yes"}, command: "sh check.sh", turns: []llmtest.Turn{said}, met: true},
-		{name: "in mode ask it is the person's own word", command: "sh check.sh", mode: permission.Ask4All, files: map[string]string{"good.txt": "yes"}, turns: []llmtest.Turn{said}, met: true},
+		{name: "in mode ask it is the person's own word", command: "sh check.sh", mode: permission.AskMode, files: map[string]string{"good.txt": "yes"}, turns: []llmtest.Turn{said}, met: true},
 		{name: "in plan mode nothing runs", command: "sh check.sh", mode: permission.Plan, turns: []llmtest.Turn{said}, why: "plan mode"},
 		{name: "a deny rule holds", command: "sh check.sh", deny: "bash(sh check.sh)", turns: []llmtest.Turn{said}, why: "not allowed"},
 		{name: "a claim is not believed", command: "sh check.sh", turns: []llmtest.Turn{said, write("good.txt", "yes\n"), said}, met: true, rounds: 1, told: "It failed with exit code 2"},
