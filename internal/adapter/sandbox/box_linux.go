@@ -118,9 +118,6 @@ var noSockets = sync.OnceValue(func() error {
 // sockets.
 const minVersion = 6
 
-// Temp returns the box's temporary folder, "" for none.
-func (b *Box) Temp() string { return b.temp }
-
 // Close removes the box's temporary folder. Its commands have ended.
 func (b *Box) Close() error {
 	b.opener.close()
@@ -176,11 +173,8 @@ type Child struct {
 	sup    *supervisor
 }
 
-// Start starts a command in the box. Its standard input and output are passed on
+// start starts a command in the box. Its standard input and output are passed on
 // unchecked, so they must be allowed by the policy. Wait must be called.
-func (b *Box) Start(cmd *exec.Cmd) (*Child, error) { return b.start(cmd, holding{}) }
-
-// start is Start with somebody who decides about what the policy does not cover.
 func (b *Box) start(cmd *exec.Cmd, h holding) (*Child, error) {
 	c := &Child{cmd: cmd, policy: b.policy, do: make(chan func()), over: make(chan struct{})}
 	if err := b.outlet(); err != nil {

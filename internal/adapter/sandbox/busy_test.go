@@ -39,7 +39,7 @@ func TestWrittenRunsAtOnce(t *testing.T) {
 		done
 		kill $(jobs -p); wait 2> /dev/null`)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = box.policy.Root, &out, &out
-	c := must.Get(box.Start(cmd))(t)
+	c := must.Get(box.start(cmd, holding{}))(t)
 	_ = c.Wait()
 	close(ended)
 	<-others

@@ -126,7 +126,7 @@ func BenchmarkCalls(b *testing.B) {
 			for b.Loop() {
 				run(&plain, func(cmd *exec.Cmd) (func() error, error) { return cmd.Wait, cmd.Start() })
 				run(&confined, func(cmd *exec.Cmd) (func() error, error) {
-					c, err := box.Start(cmd)
+					c, err := box.start(cmd, holding{})
 					return c.Wait, err
 				})
 				run(&session, func(cmd *exec.Cmd) (func() error, error) {

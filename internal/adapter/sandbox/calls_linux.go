@@ -58,24 +58,9 @@ func (c caller) make() error {
 			return err
 		}
 		return c.utimes(fd(0), a[1], ts, int(int32(a[3])))
-	case unix.SYS_SETXATTR:
-		return c.xattrPath(a[0], true, a[1], a[2], size(a[3]), int(int32(a[4])))
-	case unix.SYS_LSETXATTR:
-		return c.xattrPath(a[0], false, a[1], a[2], size(a[3]), int(int32(a[4])))
-	case unix.SYS_FSETXATTR:
-		return c.xattrDescriptor(fd(0), a[1], a[2], size(a[3]), int(int32(a[4])))
-	case unix.SYS_REMOVEXATTR:
-		return c.xattrPath(a[0], true, a[1], 0, -1, 0)
-	case unix.SYS_LREMOVEXATTR:
-		return c.xattrPath(a[0], false, a[1], 0, -1, 0)
-	case unix.SYS_FREMOVEXATTR:
-		return c.xattrDescriptor(fd(0), a[1], 0, -1, 0)
 	}
 	return c.old()
 }
-
-// size returns a size as xattr takes it, which must not be negative there.
-func size(n uint64) int { return int(min(n, 1<<20)) }
 
 // setTimes sets the times of what is opened, a symbolic link's own too; nil is
 // now.

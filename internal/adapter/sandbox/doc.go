@@ -18,7 +18,7 @@
 // On macOS sandbox-exec does it, by a profile of the same policy. pawl tries it
 // before anything relies on it. It promises less there: see doc/safety.md.
 //
-// It promises, where Start returns no error:
+// It promises, of a command that was started:
 //   - no file is changed outside the policy's folders, and no protected name in
 //     the workspace: content, name, attributes, or through another hard link;
 //   - nothing outside the policy's folders is read, but that a name exists, its
@@ -38,7 +38,7 @@
 //   - where Boxes.Short is set, a command that used up the machine's memory or disk
 //     is ended (Linux).
 //
-// It refuses to run what it cannot confine. An error of Start and the list of
+// It refuses to run what it cannot confine. An error of the start and the list of
 // Probe name the promise that does not hold, and why: a partial sandbox never
 // looks whole.
 //

@@ -120,7 +120,7 @@ func confineSelf() int {
 	cmd := exec.Command(filepath.Join(w.Root, "helper"))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = w.Root, os.Stdout, os.Stderr
 	cmd.Env = []string{modeVar + "=try", worldVar + "=" + os.Getenv(worldVar), "PATH=/usr/bin:/bin"}
-	c, err := box.Start(cmd)
+	c, err := box.start(cmd, holding{})
 	if err == nil {
 		err = c.Wait()
 	}
@@ -407,7 +407,7 @@ func TestNothingRunsOn(t *testing.T) {
 	var out bytes.Buffer
 	cmd := exec.Command("bash", "-c", `(trap "" TERM HUP INT; while :; do :; done) & (setsid env -i bash -c "(sleep 1000 &) ; sleep 1000" &) ; echo started`)
 	cmd.Dir, cmd.Stdout = box.policy.Root, &out // who lives on keeps the pipe open
-	c := must.Get(box.Start(cmd))(t)
+	c := must.Get(box.start(cmd, holding{}))(t)
 	if err := c.Wait(); err != nil || out.String() != "started\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
@@ -420,7 +420,7 @@ func TestForkBomb(t *testing.T) {
 		box.most = 80
 		cmd := exec.Command("bash", "-c", "b() { while :; do sleep 1000 & done; }; b & b & wait")
 		cmd.Dir = box.policy.Root
-		c := must.Get(box.Start(cmd))(t)
+		c := must.Get(box.start(cmd, holding{}))(t)
 		if err := c.Wait(); !errors.Is(err, ErrProcesses) {
 			t.Errorf("%v: %v", l, err)
 		}
@@ -474,7 +474,7 @@ func TestThreadsEnd(t *testing.T) {
 	box := open(t, confine.Workspace, folder(t))
 	for range 20 {
 		cmd := exec.Command("true")
-		c := must.Get(box.Start(cmd))(t)
+		c := must.Get(box.start(cmd, holding{}))(t)
 		must.Do(t, c.Wait())
 	}
 	deadline := time.Now().Add(time.Minute)

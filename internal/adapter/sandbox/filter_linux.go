@@ -77,6 +77,10 @@ var harmlessNew = []uint32{
 // where nothing may change, and else made by pawl.
 var attributes = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+}
+
+// Changes of extended attributes: for a command no file system has them.
+var extended = []uint32{
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 }
 
@@ -203,6 +207,7 @@ func rules(p confine.Policy, held bool) filter {
 	f.each(refused, eperm)
 	f.each(missing, enosys)
 	f.each(oldRefused, eperm)
+	f.each(extended, errnoAction(unix.EOPNOTSUPP))
 	if p.Level >= confine.Workspace || len(p.Lists) > 0 || held {
 		f.each(landlock, enosys)
 	}

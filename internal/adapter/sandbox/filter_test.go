@@ -56,6 +56,11 @@ func TestFilterAnswersEachCall(t *testing.T) {
 				t.Errorf("%s: call %d gets another answer", p.Level, nr)
 			}
 		}
+		for _, nr := range extended {
+			if body := walk(t, got, nr); body[0].K != errnoAction(unix.EOPNOTSUPP) {
+				t.Errorf("%s: call %d is not missing", p.Level, nr)
+			}
+		}
 		for _, calls := range [][]uint32{refused, missing} {
 			for _, nr := range calls {
 				if body := walk(t, got, nr); body[0].K != eperm && body[0].K != enosys {

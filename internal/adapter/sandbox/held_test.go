@@ -340,7 +340,7 @@ func TestBoxesShareServers(t *testing.T) {
 	var out bytes.Buffer
 	cmd := exec.Command("bash", "-c", `python3 -um http.server 0 --bind 127.0.0.1 >log 2>&1`)
 	cmd.Dir, cmd.Stdout = root, &out
-	c := must.Get(one.Start(cmd))(t)
+	c := must.Get(one.start(cmd, holding{}))(t)
 	defer func() { c.End(); _ = c.Wait() }()
 	port := ""
 	for range 400 {

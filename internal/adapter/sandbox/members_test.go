@@ -30,7 +30,7 @@ sh -c 'echo $$; kill -STOP $$' &
 			var out strings.Builder
 			cmd := exec.Command("sh", "-c", leaves)
 			cmd.Stdout = &out
-			c := must.Get(box.Start(cmd))(t)
+			c := must.Get(box.start(cmd, holding{}))(t)
 			if oneByOne {
 				scope.proven.Store(false) // the next start proves it again
 			}

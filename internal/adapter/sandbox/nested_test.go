@@ -43,7 +43,7 @@ func nested() int {
 	defer box.Close()
 	cmd := exec.Command("sh", "-c", changing)
 	cmd.Dir = here
-	c, err := box.Start(cmd)
+	c, err := box.start(cmd, holding{})
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -55,7 +55,7 @@ func bash(t *testing.T, box *Box, root, line string) string {
 		err = cmd.Run()
 	} else {
 		var c *Child
-		if c, err = box.Start(cmd); err == nil {
+		if c, err = box.start(cmd, holding{}); err == nil {
 			err = c.Wait()
 		}
 	}

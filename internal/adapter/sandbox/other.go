@@ -28,14 +28,9 @@ func tryKernel(bool) error { return lack() }
 // Open returns an error: this system has none.
 func Open(confine.Policy) (*Box, error) { return nil, lack() }
 
-func (*Box) Start(*exec.Cmd) (*Child, error) { return nil, lack() }
-
 func (*Box) start(*exec.Cmd, holding) (*Child, error) { return nil, lack() }
 
 func (*Box) share(*Box) {}
-
-// Temp is none.
-func (*Box) Temp() string { return "" }
 
 // Close does nothing.
 func (*Box) Close() error { return nil }
@@ -44,8 +39,5 @@ func (*Child) Wait() error { return lack() }
 
 // Refused is nothing.
 func (*Child) Refused() []process.Refusal { return nil }
-
-// End does nothing.
-func (*Child) End() {}
 
 func Probe() []Proof { return []Proof{{"sandbox", lack()}} }

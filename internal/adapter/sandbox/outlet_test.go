@@ -77,7 +77,7 @@ func TestGrantedHosts(t *testing.T) {
 		var out bytes.Buffer
 		cmd := exec.Command("bash", "-c", c.line)
 		cmd.Dir, cmd.Stdout = root, &out
-		child := must.Get(box.Start(cmd))(t)
+		child := must.Get(box.start(cmd, holding{}))(t)
 		_ = child.Wait()
 		if got := out.String(); got != c.want && c.want != "" {
 			t.Errorf("%s\n got %q\nwant %q", c.line, got, c.want)
@@ -103,7 +103,7 @@ func TestNoHostGranted(t *testing.T) {
 		var out bytes.Buffer
 		cmd := exec.Command("bash", "-c", "curl -s -o /dev/null -w '%{http_connect} ' https://evil.test/; echo $npm_config_fetch_retries")
 		cmd.Dir, cmd.Stdout = box.policy.Root, &out
-		child := must.Get(box.Start(cmd))(t)
+		child := must.Get(box.start(cmd, holding{}))(t)
 		_ = child.Wait()
 		if got := fmt.Sprint(child.Refused()); out.String() != want.out || got != want.refused {
 			t.Errorf("%v: %q, refused %s", level, out.String(), got)

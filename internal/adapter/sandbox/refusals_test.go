@@ -20,7 +20,7 @@ func refusedBy(t *testing.T, box *Box, root, line string) string {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, io.Discard, io.Discard
-	c := must.Get(box.Start(cmd))(t)
+	c := must.Get(box.start(cmd, holding{}))(t)
 	_ = c.Wait() // what failed is not of interest
 	var out []string
 	for _, r := range c.Refused() {
@@ -56,7 +56,7 @@ func TestReadsThatWereRefused(t *testing.T) {
 			cmd.Dir = root
 			var said strings.Builder
 			cmd.Stdout, cmd.Stderr = &said, &said
-			child := must.Get(box.Start(cmd))(t)
+			child := must.Get(box.start(cmd, holding{}))(t)
 			_ = child.Wait()
 			if got := strings.ReplaceAll(fmt.Sprint(child.Explain(said.String())), out, "T"); got != c.want {
 				t.Errorf("%s: %s: %s, want %s (%s)", level, c.line, got, c.want, said.String())
@@ -68,7 +68,7 @@ func TestReadsThatWereRefused(t *testing.T) {
 			cmd.Dir = root
 			var said strings.Builder
 			cmd.Stderr = &said
-			child := must.Get(box.Start(cmd))(t)
+			child := must.Get(box.start(cmd, holding{}))(t)
 			_ = child.Wait()
 			if got := child.Explain(said.String()); len(got) > 0 || len(child.Refused()) != 1 {
 				t.Errorf("a write: %v, refused %v (%s)", got, child.Refused(), said.String())

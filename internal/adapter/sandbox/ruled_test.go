@@ -54,7 +54,7 @@ func ruledRun(t *testing.T, level confine.Level, root, line string, p *person, r
 	var buf bytes.Buffer
 	cmd := exec.Command("bash", "-c", line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &buf, &buf
-	c := must.Get(b.Start(cmd))(t)
+	c := must.Get(b.start(cmd, holding{}))(t)
 	_ = c.Wait()
 	return buf.String(), c
 }

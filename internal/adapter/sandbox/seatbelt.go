@@ -173,9 +173,6 @@ func onDiskPath(path string) string {
 	return at
 }
 
-// Temp returns the box's temporary folder, "" for none.
-func (b *seatbeltBox) Temp() string { return b.temp }
-
 // Close removes the box's temporary folder. Its commands must have ended.
 func (b *seatbeltBox) Close() error {
 	err := b.proxy.close()

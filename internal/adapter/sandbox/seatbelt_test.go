@@ -56,7 +56,7 @@ func beSeatbelt() int {
 	defer box.Close()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c, err := box.Start(cmd)
+	c, err := box.start(cmd, holding{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox-exec:", err)
 		return 71
@@ -204,12 +204,12 @@ func TestBeltCommand(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 3 || cmd.ProcessState.ExitCode() != 3 {
 		t.Errorf("end: %v", err)
 	}
-	if want := box.Temp() + " " + box.Temp() + " zero a b\n"; out.String() != want {
+	if want := box.temp + " " + box.temp + " zero a b\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	profile, err := os.ReadFile(filepath.Join(root, "profile"))
-	if err != nil || !strings.Contains(string(profile), fmt.Sprintf("(allow file-write* (literal %[1]q) (subpath %[1]q))", box.Temp())) {
-		t.Errorf("the profile does not open %s: %v", box.Temp(), err)
+	if err != nil || !strings.Contains(string(profile), fmt.Sprintf("(allow file-write* (literal %[1]q) (subpath %[1]q))", box.temp)) {
+		t.Errorf("the profile does not open %s: %v", box.temp, err)
 	}
 	for _, c := range []struct {
 		cmd  *exec.Cmd
@@ -222,7 +222,7 @@ func TestBeltCommand(t *testing.T) {
 	if err := box.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(box.Temp()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(box.temp); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the temporary folder is left: %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func TestSignalledWhileItGives(t *testing.T) {
 			cmd := exec.Command("bash", "-c", "set -o pipefail; "+line)
 			cmd.Dir = box.policy.Root
 			cmd.Stderr = os.Stderr
-			child := must.Get(box.Start(cmd))(t)
+			child := must.Get(box.start(cmd, holding{}))(t)
 			if err := child.Wait(); err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
