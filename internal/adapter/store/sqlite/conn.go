@@ -23,6 +23,9 @@ type conn struct {
 
 // dial opens a connection to an existing file. vfs is "" except in tests.
 func dial(path, vfs string) (*conn, error) {
+	if path == inMemory {
+		return dialDSN(path)
+	}
 	p := filepath.ToSlash(path)
 	if !strings.HasPrefix(p, "/") {
 		p = "/" + p // C:/… of Windows

@@ -27,12 +27,6 @@ const version = 2
 //go:embed schema/indexes.sql
 var indexes string
 
-// image is an empty log in WAL mode with the newest schema. Creating it takes longer than
-// the rest of a first start, so TestImage creates it in advance.
-//
-//go:embed schema/empty.db
-var image []byte
-
 func schema(v int) string {
 	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))
 	if err != nil {
@@ -41,20 +35,18 @@ func schema(v int) string {
 	return string(b)
 }
 
-// ensureFile creates the file if it does not exist. The file is in WAL mode from the
-// start and is put in place as a whole, so neither a second process nor a crash leaves a
-// partial file.
+// newFile sets what takes effect only while a file is empty.
+var newFile = fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=WAL", pageSize, incremental)
+
+// ensureFile creates the file, empty, if it does not exist. What fills it does so under
+// SQLite's locks.
 func (s *Store) ensureFile() error {
-	switch i, err := os.Stat(s.path); {
-	case err == nil && i.Mode().IsRegular() && i.Size() > 0:
-		return nil
-	case err == nil && i.Mode().IsRegular():
-		if err := s.strayWAL(); err != nil {
-			return err
-		}
-		return os.Chmod(s.path, 0o600) // migrate fills it
+	i, err := os.Stat(s.path)
+	switch {
 	case err == nil && !i.Mode().IsRegular():
 		return &fs.PathError{Op: "open", Path: s.path, Err: errors.New("not a regular file")}
+	case err == nil && i.Size() > 0:
+		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -65,30 +57,15 @@ func (s *Store) ensureFile() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(s.path)+".new-*") // 0600
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(image)
-	if err == nil {
-		// Even with durability "normal": an existing file that is empty or torn
-		// after a power loss would be a damaged log.
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	if err := place(tmp.Name(), s.path); err != nil {
+	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
 		return err
 	}
 	if s.opt.Durability == "full" {
 		syncDir(dir)
-	} else {
-		s.settling.Go(func() { syncDir(dir) }) // the first request does not wait for it
 	}
 	return nil
 }
@@ -105,24 +82,6 @@ func (s *Store) strayWAL() error {
 	}
 	return fault.NewConfiguration("put the log back beside it, or move that file away too",
 		"%s-wal has the last events of a log that is missing", s.path)
-}
-
-// place gives tmp the name path, unless another process was first. On a file system
-// without hard links place creates an empty file, and migrate fills it under SQLite's
-// locks.
-func place(tmp, path string) error {
-	err := os.Link(tmp, path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // syncDir makes a new file's name survive a power loss, and the name of its folder, which
@@ -162,7 +121,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	switch {
 	case at == 0 && app == 0 && blank:
 		if err := s.retry(ctx, func() error {
-			return s.w.script(ctx, fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=WAL", pageSize, incremental))
+			return s.w.script(ctx, newFile)
 		}); err != nil {
 			return err
 		}

@@ -22,11 +22,6 @@ const (
 // keptFree is how many free pages stay in the file for later writes.
 const keptFree = 512
 
-// wholeVacuum is the size limit, in pages, up to which a file is rewritten as a whole to
-// free its unused pages. Only files of older versions need that: they cannot be shrunk in
-// steps.
-const wholeVacuum = 64 << 20 / pageSize
-
 // Delete removes a whole session; see event.Store. Its space is overwritten and reused. A
 // content that was put, and that no event has named since, is not removed: a caller is
 // about to name it.
@@ -200,30 +195,12 @@ func (s *Store) tidy(ctx context.Context) {
 
 // shrink returns free pages to the disk, a few at a time.
 func (s *Store) shrink(ctx context.Context) {
-	steps := false
-	err := s.inSteps(ctx, func(ctx context.Context, c *conn) (more bool, err error) {
-		row, err := c.one(ctx, "SELECT freelist_count, page_count, auto_vacuum FROM pragma_freelist_count, pragma_page_count, pragma_auto_vacuum")
-		if err != nil {
+	_ = s.inSteps(ctx, func(ctx context.Context, c *conn) (more bool, err error) { // else the next deletion does it
+		row, err := c.one(ctx, "SELECT freelist_count, auto_vacuum FROM pragma_freelist_count, pragma_auto_vacuum")
+		if err != nil || integer(row[0]) <= keptFree || integer(row[1]) != incremental { // a file of an old version keeps its size
 			return false, err
 		}
-		free, all := integer(row[0]), integer(row[1])
-		if integer(row[2]) != incremental {
-			steps = free <= all/2 || free <= keptFree || all > wholeVacuum
-			return false, nil
-		}
-		steps = true
-		if free <= keptFree {
-			return false, nil
-		}
-		n := min(free-keptFree, stepPages)
+		n := min(integer(row[0])-keptFree, stepPages)
 		return n == stepPages, c.script(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", n))
 	})
-	if err != nil || steps {
-		return
-	}
-	s.write <- struct{}{}
-	defer func() { <-s.write }()
-	if !s.closed {
-		s.w.script(ctx, fmt.Sprintf("PRAGMA auto_vacuum=%d; VACUUM", incremental))
-	}
 }

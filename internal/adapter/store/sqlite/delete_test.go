@@ -158,26 +158,3 @@ func TestDeletionCutShort(t *testing.T) {
 		}
 	}
 }
-
-// A log of an older pawl is rewritten once, where that is quick, and returns its space
-// in steps from then on. A large one keeps its size and reuses its space.
-func TestSpaceOfOldLogs(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log.db")
-	s := openAt(t, path, Options{})
-	must.Do(t, s.w.script(t.Context(), "PRAGMA auto_vacuum=0; VACUUM; "+older))
-	must.Do(t, s.Close())
-	s = openAt(t, path, Options{})
-	large(t, s, "s", 6000)
-	told(t, s, "keep", 0, "a")
-	must.Do(t, s.Delete(t.Context(), "s"))
-	row, err := s.w.one(t.Context(), "PRAGMA auto_vacuum")
-	if err != nil || integer(row[0]) != incremental {
-		t.Errorf("auto_vacuum is %v, %v", row, err)
-	}
-	if n := size(path, path+"-wal"); n > 1<<20 {
-		t.Errorf("the log is still %d bytes", n)
-	}
-	if got := texts(t, s, "keep"); got != "a" {
-		t.Errorf("left: %q", got)
-	}
-}

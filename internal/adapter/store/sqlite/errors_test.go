@@ -70,7 +70,9 @@ func TestOpenRefuses(t *testing.T) {
 	other := filepath.Join(dir, "other.db")
 	make2 := func(sql string) {
 		t.Helper()
-		must.Do(t, os.WriteFile(other, image, 0o600))
+		must.Do(t, os.RemoveAll(other))
+		s := must.Get(Open(ctx, other, Options{}))(t)
+		must.Do(t, s.Close())
 		c := must.Get(dial(other, ""))(t)
 		defer c.close()
 		must.Do(t, c.script(ctx, sql))

@@ -20,23 +20,21 @@ var _ event.Holder = (*Store)(nil)
 // How often and how long a held lock is tried again. If a process dies while it starts a
 // child, the child has the open lock file until the child's program runs.
 const (
-	askAgain     = 5 * time.Millisecond
-	whileItLives = 100 * time.Millisecond
-	onceItIsDead = 10 * time.Second
+	askAgain  = 5 * time.Millisecond
+	asksAgain = 100
 )
 
 // Hold implements event.Holder. The kernel holds the lock for the open file. The lock
 // ends with the process, however that ends, and a reused process id has no effect. Open
 // already refuses network file systems.
 func (s *Store) Hold(session string) (release func(), err error) {
-	for waited := time.Duration(0); ; waited += askAgain {
-		release, err = s.hold(session)
-		held := (*event.HeldError)(nil)
-		if !errors.As(err, &held) || waited >= onceItIsDead || waited >= whileItLives && (held.PID == 0 || lives(held.PID)) {
+	for range asksAgain {
+		if release, err = s.hold(session); !errors.As(err, new(*event.HeldError)) {
 			return release, err
 		}
 		time.Sleep(askAgain)
 	}
+	return nil, err
 }
 
 func (s *Store) hold(session string) (release func(), err error) {

@@ -5,11 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -21,12 +19,7 @@ var _ kv.Store = (*KV)(nil)
 
 // KV is a kv.Store in a separate SQLite file, not in the log. It is safe for concurrent
 // use, and many processes may use one file at once.
-type KV struct {
-	path string
-	wait time.Duration
-	use  chan struct{} // held by whoever uses c
-	c    *conn         // nil after Close
-}
+type KV struct{ s *Store }
 
 // kvID marks the file: "pawk" in ASCII.
 const kvID = 0x7061776b
@@ -42,45 +35,37 @@ PRAGMA user_version=1;`
 // OpenKV opens the file at path, and creates it with its folder if it does not exist.
 func OpenKV(ctx context.Context, path string) (*KV, error) { return openKV(ctx, path, "") }
 
-func openKV(ctx context.Context, path, vfs string) (_ *KV, err error) {
-	s := &KV{path: path, wait: 10 * time.Second, use: make(chan struct{}, 1)}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func openKV(ctx context.Context, path, vfs string) (*KV, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Close(); err != nil {
-		return nil, err
+	s := &KV{newStore(path, vfs, Options{})}
+	if err := s.s.ensureFile(); err != nil {
+		return nil, s.explain("open", err)
 	}
-	if s.path, err = filepath.Abs(path); err != nil {
-		return nil, err
-	}
-	if s.c, err = dial(s.path, vfs); err != nil {
+	if s.s.w, err = s.s.dial(ctx); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if err := s.prepare(ctx); err != nil {
-		s.c.close()
+		s.s.w.close()
 		return nil, s.explain("open", err)
 	}
 	return s, nil
 }
 
 func (s *KV) prepare(ctx context.Context) error {
-	// The page size and the journal mode take effect only while the file is empty.
-	if err := s.retry(ctx, func() error {
-		return s.c.script(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d; PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-256", busyStep.Milliseconds(), pageSize))
-	}); err != nil {
+	// These take effect only while the file is empty.
+	if err := s.s.retry(ctx, func() error { return s.s.w.script(ctx, newFile) }); err != nil {
 		return err
 	}
-	return s.write(ctx, func(free context.Context) error {
-		row, err := s.c.one(free, "SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_user_version, pragma_application_id")
+	return s.s.writer(ctx, func(ctx context.Context, c *conn) error {
+		row, err := c.one(ctx, "SELECT user_version, application_id, NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_user_version, pragma_application_id")
 		switch {
 		case err != nil:
 			return err
 		case integer(row[2]) == 1:
-			return s.c.script(free, kvSchema+fmt.Sprintf("PRAGMA application_id=%d", kvID))
+			return c.script(ctx, kvSchema+fmt.Sprintf("PRAGMA application_id=%d", kvID))
 		case integer(row[1]) != kvID:
 			return errors.New("it is a SQLite file, but not one with values of pawl: move it aside")
 		case integer(row[0]) != 1:
@@ -91,16 +76,7 @@ func (s *KV) prepare(ctx context.Context) error {
 }
 
 // Close releases the file. Acknowledged writes are safe without Close.
-func (s *KV) Close() error {
-	s.use <- struct{}{}
-	defer func() { <-s.use }()
-	if s.c == nil {
-		return nil
-	}
-	err := s.c.close()
-	s.c = nil
-	return s.explain("close", err)
-}
+func (s *KV) Close() error { return s.s.Close() }
 
 func (s *KV) explain(doing string, err error) error {
 	switch {
@@ -109,70 +85,13 @@ func (s *KV) explain(doing string, err error) error {
 	case errors.Is(err, kv.ErrNone), errors.Is(err, kv.ErrChanged), errors.Is(err, kv.ErrLimit), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case code(err) == sqlite3.SQLITE_FULL, noSpace(err), errors.Is(err, errNoSpace):
-		return fmt.Errorf("%s %s: %w: free some space on that disk: %w", doing, s.path, store.ErrFull, err)
+		return fmt.Errorf("%s %s: %w: free some space on that disk: %w", doing, s.s.path, store.ErrFull, err)
 	}
-	return fmt.Errorf("%s %s: %w", doing, s.path, err)
-}
-
-// take waits for the connection.
-func (s *KV) take(ctx context.Context) (release func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	select {
-	case s.use <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if s.c == nil {
-		<-s.use
-		return nil, os.ErrClosed
-	}
-	return func() { <-s.use }, nil
-}
-
-// retry calls f again while another process holds the file.
-func (s *KV) retry(ctx context.Context, f func() error) error {
-	for until := time.Now().Add(s.wait); ; {
-		err := f()
-		switch {
-		case !isBusy(err):
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case time.Now().After(until):
-			return err
-		}
-	}
-}
-
-// write runs f in a transaction. ctx is checked only until the transaction has begun.
-func (s *KV) write(ctx context.Context, f func(context.Context) error) error {
-	release, err := s.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	free := context.WithoutCancel(ctx)
-	if err := s.retry(ctx, func() error { _, err := s.c.exec(free, "BEGIN IMMEDIATE"); return err }); err != nil {
-		return err
-	}
-	if err = f(free); err == nil {
-		if _, err = s.c.exec(free, "COMMIT"); err == nil {
-			return nil
-		}
-	}
-	s.c.exec(free, "ROLLBACK") // fails if SQLite has rolled back already
-	return err
+	return fmt.Errorf("%s %s: %w", doing, s.s.path, err)
 }
 
 func (s *KV) one(ctx context.Context, query string, args ...driver.Value) (row []driver.Value, err error) {
-	release, err := s.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	err = s.retry(ctx, func() error { row, err = s.c.one(ctx, query, args...); return err })
+	err = s.s.brief(ctx, func(c *conn) error { row, err = c.one(ctx, query, args...); return err })
 	return row, err
 }
 
@@ -208,9 +127,9 @@ func (s *KV) put(ctx context.Context, key string, value []byte, was *kv.Version)
 		value = []byte{} // nil is NULL
 	}
 	escaped := kv.Escape(key)
-	err = s.write(ctx, func(free context.Context) error {
+	err = s.s.writer(ctx, func(ctx context.Context, c *conn) error {
 		if was != nil {
-			row, err := s.c.one(free, "SELECT version FROM kv WHERE key=?", escaped)
+			row, err := c.one(ctx, "SELECT version FROM kv WHERE key=?", escaped)
 			if err != nil {
 				return err
 			}
@@ -222,12 +141,12 @@ func (s *KV) put(ctx context.Context, key string, value []byte, was *kv.Version)
 				return fmt.Errorf("%w: %q", kv.ErrChanged, key)
 			}
 		}
-		row, err := s.c.one(free, "UPDATE writes SET n=n+1 RETURNING n")
+		row, err := c.one(ctx, "UPDATE writes SET n=n+1 RETURNING n")
 		if err != nil {
 			return err
 		}
 		now = version64(row[0])
-		_, err = s.c.exec(free, "INSERT INTO kv (key, version, value) VALUES (?,?,?) ON CONFLICT(key) DO UPDATE SET version=excluded.version, value=excluded.value", escaped, integer(row[0]), value)
+		_, err = c.exec(ctx, "INSERT INTO kv (key, version, value) VALUES (?,?,?) ON CONFLICT(key) DO UPDATE SET version=excluded.version, value=excluded.value", escaped, integer(row[0]), value)
 		return err
 	})
 	if err != nil {
@@ -240,8 +159,8 @@ func (s *KV) Delete(ctx context.Context, key string) error {
 	if err := kv.Check(key, nil); err != nil {
 		return err
 	}
-	return s.explain("write to", s.write(ctx, func(free context.Context) error {
-		_, err := s.c.exec(free, "DELETE FROM kv WHERE key=?", kv.Escape(key))
+	return s.explain("write to", s.s.writer(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.exec(ctx, "DELETE FROM kv WHERE key=?", kv.Escape(key))
 		return err
 	}))
 }
@@ -255,16 +174,11 @@ func (s *KV) Exists(ctx context.Context, key string) (bool, error) {
 }
 
 func (s *KV) List(ctx context.Context, prefix string) (keys []string, err error) {
-	release, err := s.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
 	from := kv.Escape(prefix)
-	err = s.retry(ctx, func() error {
+	err = s.s.brief(ctx, func(c *conn) error {
 		keys = nil
 		// ~ comes after every letter of an escaped key.
-		return s.c.query(ctx, "SELECT key FROM kv WHERE key>=? AND key<?", []driver.Value{from, from + "~"}, func(row []driver.Value) (bool, error) {
+		return c.query(ctx, "SELECT key FROM kv WHERE key>=? AND key<?", []driver.Value{from, from + "~"}, func(row []driver.Value) (bool, error) {
 			key, ok := kv.Unescape(text(row[0]))
 			if !ok {
 				return false, fmt.Errorf("%w: the key %.100q", kv.ErrDamaged, text(row[0]))

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql/driver"
@@ -10,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,10 +26,12 @@ var _ event.Snapshots = (*Store)(nil)
 // of it: each may be deleted at any time. A file has
 //
 //	the mark, the SHA-256 of all that follows,
-//	the length of its key and the key: the session's id, a zero byte, the name,
 //	the sequence number of the last event and the digest of that event's row,
 //	the data.
-const snapshotMark = "pawl folds 1\n"
+const (
+	snapshotMark = "pawl folds 2\n"
+	snapshotHead = len(snapshotMark) + sha256.Size + 8 + sha256.Size
+)
 
 // Limits for snapshots: the newest ones stay. Older ones are searched for and removed
 // when a large one is saved.
@@ -43,21 +43,18 @@ const (
 
 func (s *Store) snapshotFolder() string { return s.path + ".folds" }
 
+// snapshotFile returns a session's file. An imported id may not be a valid file name.
 func (s *Store) snapshotFile(session, name string) string {
-	sum := sha256.Sum256([]byte(session)) // an imported id may not be a valid file name
-	return filepath.Join(s.snapshotFolder(), hex.EncodeToString(sum[:16])+"."+name)
+	return filepath.Join(s.snapshotFolder(), hex.EncodeToString([]byte(session))+"."+name)
 }
-
-// snapshotKey is unambiguous, since no id has a zero byte.
-func snapshotKey(session, name string) string { return session + "\x00" + name }
 
 func (s *Store) Snapshot(ctx context.Context, session, name string) (at int64, data []byte, err error) {
 	b, err := os.ReadFile(s.snapshotFile(session, name))
 	if err != nil {
 		return 0, nil, event.ErrNoSnapshot
 	}
-	key, at, digest, data, ok := openSnapshot(b)
-	if !ok || key != snapshotKey(session, name) {
+	at, digest, data, ok := openSnapshot(b)
+	if !ok {
 		return 0, nil, event.ErrNoSnapshot
 	}
 	now, err := s.digest(ctx, session, at)
@@ -68,24 +65,15 @@ func (s *Store) Snapshot(ctx context.Context, session, name string) (at int64, d
 }
 
 // openSnapshot splits a file into its fields; ok is false if it is damaged.
-func openSnapshot(b []byte) (key string, at int64, digest [sha256.Size]byte, data []byte, ok bool) {
-	b, ok = bytes.CutPrefix(b, []byte(snapshotMark))
-	if !ok || len(b) < sha256.Size {
-		return "", 0, digest, nil, false
+func openSnapshot(b []byte) (at int64, digest [sha256.Size]byte, data []byte, ok bool) {
+	if len(b) < snapshotHead || !strings.HasPrefix(string(b[:len(snapshotMark)]), snapshotMark) {
+		return 0, digest, nil, false
 	}
-	sum := sha256.Sum256(b[sha256.Size:])
-	if !bytes.Equal(sum[:], b[:sha256.Size]) {
-		return "", 0, digest, nil, false
+	sum, b := b[len(snapshotMark):], b[len(snapshotMark)+sha256.Size:]
+	if sha256.Sum256(b) != [sha256.Size]byte(sum) {
+		return 0, digest, nil, false
 	}
-	b = b[sha256.Size:]
-	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b)-size) || uint64(len(b)-size)-n < 8+sha256.Size {
-		return "", 0, digest, nil, false
-	}
-	b = b[size:]
-	key, b = string(b[:n]), b[n:]
-	at, b = int64(binary.LittleEndian.Uint64(b)), b[8:]
-	return key, at, [sha256.Size]byte(b), b[sha256.Size:], true
+	return int64(binary.LittleEndian.Uint64(b)), [sha256.Size]byte(b[8:]), b[8+sha256.Size:], true
 }
 
 // SaveSnapshot implements event.Snapshots. The file is not synced. After a power loss it
@@ -95,10 +83,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, session, name string, at int64
 	if err != nil {
 		return s.explain("save a snapshot of", err)
 	}
-	key := snapshotKey(session, name)
-	head := binary.AppendUvarint(nil, uint64(len(key)))
-	head = append(head, key...)
-	head = binary.LittleEndian.AppendUint64(head, uint64(at))
+	head := binary.LittleEndian.AppendUint64(nil, uint64(at))
 	head = append(head, digest[:]...)
 	h := sha256.New()
 	h.Write(head)
@@ -177,8 +162,8 @@ func (s *Store) forgetSnapshots(session string) {
 	}
 }
 
-// pruneSnapshots removes the snapshots of deleted sessions, damaged ones, unfinished
-// files that are an hour old, and the oldest ones beyond the limits.
+// pruneSnapshots removes the snapshots of deleted sessions, those of older pawls,
+// unfinished files that are an hour old, and the oldest ones beyond the limits.
 func (s *Store) pruneSnapshots(ctx context.Context) {
 	dir := s.snapshotFolder()
 	entries, err := os.ReadDir(dir)
@@ -203,7 +188,8 @@ func (s *Store) pruneSnapshots(ctx context.Context) {
 			}
 			continue
 		}
-		if id, ok := snapshotOf(f.name); !ok || !s.has(ctx, id) {
+		id, _, _ := strings.Cut(e.Name(), ".")
+		if session, err := hex.DecodeString(id); err != nil || !s.has(ctx, string(session)) {
 			_ = os.Remove(f.name)
 			continue
 		}
@@ -216,31 +202,6 @@ func (s *Store) pruneSnapshots(ctx context.Context) {
 			_ = os.Remove(f.name)
 		}
 	}
-}
-
-// snapshotOf reads the session's id from the beginning of a file.
-func snapshotOf(name string) (id string, ok bool) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	b := make([]byte, len(snapshotMark)+sha256.Size+binary.MaxVarintLen64+256)
-	n, err := io.ReadFull(f, b)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || n < len(snapshotMark)+sha256.Size {
-		return "", false
-	}
-	b, ok = bytes.CutPrefix(b[:n], []byte(snapshotMark))
-	if !ok {
-		return "", false
-	}
-	b = b[sha256.Size:]
-	length, size := binary.Uvarint(b)
-	if size <= 0 || length > uint64(len(b)-size) {
-		return "", false
-	}
-	id, _, ok = strings.Cut(string(b[size:size+int(length)]), "\x00")
-	return id, ok
 }
 
 // has reports whether a session exists. If the log cannot be read, it returns true.

@@ -84,8 +84,7 @@ type Store struct {
 	idle   []*conn
 	closed bool
 
-	settling sync.WaitGroup // work that only Close waits for
-	stepped  func()         // for tests: called between two steps of a deletion
+	stepped func() // for tests: called between two steps of a deletion
 }
 
 // Open opens the log at path, and creates it with its folder if it does not
@@ -105,10 +104,6 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 		return nil, fault.NewConfiguration(`set store.durability to "normal" or "full"`,
 			"store.durability is %q", opt.Durability)
 	}
-	if opt.Now == nil {
-		opt.Now = time.Now
-	}
-	opt.Wait = cmp.Or(opt.Wait, 10*time.Second)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -116,7 +111,7 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 	if err != nil {
 		return nil, fault.NewInternal(err, "where is the log?")
 	}
-	s := &Store{path: path, vfs: vfs, opt: opt, write: make(chan struct{}, 1)}
+	s := newStore(path, vfs, opt)
 	if err := s.ensureFile(); err != nil {
 		return nil, s.explain("open", err)
 	}
@@ -131,6 +126,32 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 		s.ready(ctx)
 	}
 	return s, nil
+}
+
+func newStore(path, vfs string, opt Options) *Store {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	opt.Wait = cmp.Or(opt.Wait, 10*time.Second)
+	return &Store{path: path, vfs: vfs, opt: opt, write: make(chan struct{}, 1)}
+}
+
+// inMemory is the path of a log that is in memory only. It has one connection.
+const inMemory = ":memory:"
+
+// InMemory opens an empty log in memory. now is the clock; nil means time.Now.
+func InMemory(now func() time.Time) *Store {
+	s := newStore(inMemory, "", Options{Now: now})
+	ctx := context.Background()
+	var err error
+	if s.w, err = s.dial(ctx); err == nil {
+		// What a query sorts is not on the disk either.
+		err = errors.Join(s.w.script(ctx, "PRAGMA temp_store=MEMORY"), s.migrate(ctx))
+	}
+	if err != nil {
+		panic(err) // there is no file that could fail
+	}
+	return s
 }
 
 // ready starts the WAL, which SQLite syncs, with a commit that changes nothing. If that
@@ -148,7 +169,6 @@ func (s *Store) Path() string { return s.path }
 
 // Close releases the file. Acknowledged events are safe without Close.
 func (s *Store) Close() error {
-	s.settling.Wait()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
 	s.mu.Lock()
@@ -252,18 +272,34 @@ func (s *Store) brief(ctx context.Context, f func(*conn) error) error {
 	}
 	select {
 	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-		if s.closed { // only written by whoever holds s.write
-			return os.ErrClosed
-		}
-		return s.retry(ctx, func() error { return f(s.w) })
+		return s.readByWriter(ctx, f)
 	default:
 		return s.reader(ctx, f)
 	}
 }
 
+// readByWriter passes the writing connection to f, and releases it. The caller holds s.write.
+func (s *Store) readByWriter(ctx context.Context, f func(*conn) error) error {
+	defer func() { <-s.write }()
+	if s.closed { // only written by whoever holds s.write
+		return os.ErrClosed
+	}
+	return s.retry(ctx, func() error { return f(s.w) })
+}
+
 // reader passes a read connection to f.
 func (s *Store) reader(ctx context.Context, f func(*conn) error) error {
+	if s.path == inMemory {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		select {
+		case s.write <- struct{}{}:
+			return s.readByWriter(ctx, f)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	c, err := s.takeReader(ctx)
 	if err != nil {
 		return err
