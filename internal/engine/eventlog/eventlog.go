@@ -52,7 +52,6 @@ type Log struct {
 	mu     sync.Mutex // guards the folds and what follows
 	folds  []event.Fold
 	last   int64
-	early  firstEvents
 	subs   map[*subscriber]struct{}
 	closed bool
 	broken error // why the log cannot be written any more
@@ -180,7 +179,6 @@ func (l *Log) foldAndShow(es ...event.Event) {
 			l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})
 		}
 		l.apply(e)
-		l.early.add(e)
 		l.snapshots.afterEvent(e)
 		l.show(e)
 		for _, f := range l.folds {
@@ -203,7 +201,6 @@ func (l *Log) Mirror(e event.Event) {
 			return
 		}
 		l.apply(e)
-		l.early.drop()
 	}
 	l.show(e)
 }

@@ -14,26 +14,7 @@ const (
 	maxEphemeral = 1024
 	maxPieces    = 4 << 20 // bytes of them: what a command prints comes in large ones
 	maxQueued    = 8192
-	maxEarly     = 16
 )
-
-// firstEvents keeps the events that were stored since the log was opened, up to
-// maxEarly of them: readers that follow a session from its opening subscribe after
-// its first events.
-type firstEvents struct {
-	events     []event.Event
-	overflowed bool // there were more, and events is empty
-}
-
-func (s *firstEvents) add(e event.Event) {
-	if s.overflowed || len(s.events) == maxEarly {
-		s.drop()
-		return
-	}
-	s.events = append(s.events, e)
-}
-
-func (s *firstEvents) drop() { *s = firstEvents{overflowed: true} }
 
 // queued is an event for a reader; at is the sequence number of the last stored
 // event when it was put there.
@@ -118,12 +99,6 @@ func (l *Log) Events(ctx context.Context, after int64) iter.Seq2[event.Event, er
 	l.mu.Lock()
 	l.subs[q] = struct{}{}
 	lag := after < l.last
-	if lag && after >= l.began && !l.early.overflowed {
-		lag = false
-		for _, e := range l.early.events {
-			q.put(e, e.Seq) // those up to after are skipped
-		}
-	}
 	q.ended = l.closed
 	l.mu.Unlock()
 	return func(yield func(event.Event, error) bool) {
