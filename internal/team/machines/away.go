@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
@@ -205,7 +206,7 @@ func (a *RemoteWorkers) accept(ctx context.Context, j swarm.Job, base string, r 
 	if err != nil {
 		return "", nil, err
 	}
-	if commit, err = a.Trees.CommitOn(ctx, r.Commit, j.Base, j.Task.ID); err != nil {
+	if commit, err = a.Trees.On(ctx, j.Base, r.Commit, j.Task.ID, time.Now()); err != nil {
 		return "", nil, err
 	}
 	files, err = a.Trees.Check(ctx, j.Base, commit)

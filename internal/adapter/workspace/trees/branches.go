@@ -33,7 +33,7 @@ func (s *Store) Ground(ctx context.Context, snapshot string) (string, error) {
 // Pick makes a commit on another one that changes what commit changes on base. It returns
 // "" where that conflicts.
 func (s *Store) Pick(ctx context.Context, onto, base, commit, message string, at time.Time) (string, error) {
-	tree, err := s.treeOf(ctx, onto)
+	tree, err := s.Tree(ctx, onto)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func (s *Store) Pick(ctx context.Context, onto, base, commit, message string, at
 
 // On makes a commit with the files of one on top of another.
 func (s *Store) On(ctx context.Context, onto, files, message string, at time.Time) (string, error) {
-	tree, err := s.treeOf(ctx, files)
+	tree, err := s.Tree(ctx, files)
 	if err != nil {
 		return "", err
 	}

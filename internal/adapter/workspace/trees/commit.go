@@ -21,7 +21,7 @@ func (s *Store) Commit(ctx context.Context, name, base, message string) (string,
 	if err != nil {
 		return "", err
 	}
-	if was, err := s.treeOf(ctx, base); err != nil || tree == was {
+	if was, err := s.Tree(ctx, base); err != nil || tree == was {
 		return base, err
 	}
 	return s.commitTree(ctx, tree, message, time.Now(), base)
@@ -50,7 +50,8 @@ func (s *Store) commitTree(ctx context.Context, tree, message string, at time.Ti
 	return commit, err
 }
 
-func (s *Store) treeOf(ctx context.Context, commit string) (string, error) {
+// Tree returns git's name of the files of a commit.
+func (s *Store) Tree(ctx context.Context, commit string) (string, error) {
 	if !isObjectID(commit) {
 		return "", fmt.Errorf("%q is not a commit", commit)
 	}

@@ -35,11 +35,11 @@ const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 // Changes returns the differences between two commits, and refuses what no
 // result may contain (ErrRefused, with the file).
 func (s *Store) Changes(ctx context.Context, from, to string) (changes []Change, err error) {
-	was, err := s.treeOf(ctx, from)
+	was, err := s.Tree(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	is, err := s.treeOf(ctx, to)
+	is, err := s.Tree(ctx, to)
 	if err != nil {
 		return nil, err
 	}

@@ -25,11 +25,7 @@ func (s *Store) Portable(ctx context.Context, commit, on string) (string, error)
 			return on, err
 		}
 	}
-	tree, err := s.treeOf(ctx, commit)
-	if err != nil {
-		return "", err
-	}
-	return s.commitTree(ctx, tree, "files of a swarm", time.Unix(0, 0), on)
+	return s.On(ctx, on, commit, "files of a swarm", time.Unix(0, 0))
 }
 
 // Pack writes what a commit holds that others do not, as a pack of git. Others are commits
@@ -117,11 +113,6 @@ func (s *Store) Borrow(from *Store) error {
 	return os.WriteFile(filepath.Join(s.dir, "objects", "info", "alternates"), []byte(filepath.Join(from.dir, "objects")+"\n"), 0o600)
 }
 
-// Tree returns git's name of the files of a commit.
-func (s *Store) Tree(ctx context.Context, commit string) (string, error) {
-	return s.treeOf(ctx, commit)
-}
-
 // failing is a reader that remembers the error it ended with.
 type failing struct {
 	in io.Reader
@@ -147,12 +138,3 @@ func (f *failing) failure() error {
 }
 
 func isObjectID(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
-
-// CommitOn makes a commit with the files of one commit on top of another.
-func (s *Store) CommitOn(ctx context.Context, files, on, message string) (string, error) {
-	tree, err := s.treeOf(ctx, files)
-	if err != nil {
-		return "", err
-	}
-	return s.commitTree(ctx, tree, message, time.Now(), on)
-}

@@ -112,7 +112,7 @@ func TestPacks(t *testing.T) {
 	if _, err := here.Tree(over, result); err != nil {
 		t.Errorf("git is asked again for what it said of the pack: %v", err)
 	}
-	mine, err := here.CommitOn(ctx, result, base, "task")
+	mine, err := here.On(ctx, base, result, "task", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func packed(t *testing.T, s *Store, commit, base string) []byte {
 func TestNotThePack(t *testing.T) {
 	here, there, base := two(t)
 	ctx := t.Context()
-	baseTree, err := there.treeOf(ctx, base)
+	baseTree, err := there.Tree(ctx, base)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,11 +204,7 @@ func (s *Store) SnapshotOn(ctx context.Context, parent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := s.treeOf(ctx, now)
-	if err != nil {
-		return "", err
-	}
-	return s.commitTree(ctx, tree, "the project as it is now", time.Now(), parent)
+	return s.On(ctx, parent, now, "the project as it is now", time.Now())
 }
 
 func (s *Store) copyIndex(ctx context.Context, to string, env []string) bool {
@@ -242,18 +238,17 @@ func (s *Store) addAll(ctx context.Context, env []string) (string, error) {
 
 // Same reports whether two commits have the same files.
 func (s *Store) Same(ctx context.Context, a, b string) (bool, error) {
-	one, err := s.treeOf(ctx, a)
+	one, err := s.Tree(ctx, a)
 	if err != nil {
 		return false, err
 	}
-	other, err := s.treeOf(ctx, b)
+	other, err := s.Tree(ctx, b)
 	return one == other, err
 }
 
 // Diff returns what differs between two commits, for a reader.
 func (s *Store) Diff(ctx context.Context, from, to string) (string, error) {
-	out, err := s.git(ctx, nil, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", from, to)
-	return out, err
+	return s.git(ctx, nil, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", from, to)
 }
 
 // Check returns the files that a commit changes. It refuses one that contains what no
