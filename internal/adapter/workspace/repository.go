@@ -291,7 +291,7 @@ func (j *judge) isTracked(name string, dir bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return set.Has(j.prefix+name) || dir && set.Below(j.prefix+name), nil
+	return set.Tracks(j.prefix+name, dir), nil
 }
 
 // anyTracked reports whether anything in the folder is in git's index.

@@ -38,9 +38,9 @@ func (r *Recorder) storeEffects(ctx context.Context, call string, es []tool.Effe
 			b.Call, b.Tool = "", undo.Person
 		}
 		b.Kept = e.Before == "" || e.Kept && r.store(ctx, e.Before, &before)
-		if !b.Kept { // one of pawl's own edits may have stored it
+		if !b.Kept { // one of pawl's own edits may have stored it; a change of the mode needs none
 			_, err := r.cfg.Store.Get(ctx, string(e.Before))
-			b.Kept = err == nil
+			b.Kept = err == nil || e.Before == e.After
 		}
 		if e.HasAfter && e.After != "" && e.After != e.Before {
 			r.store(ctx, e.After, &after) // the hash is recorded in any case

@@ -41,7 +41,6 @@ type indexReader struct {
 	idLen   int
 	path    []byte // of the entry before
 	raw     [indexStat + 32 + 2]byte
-	length  int64  // of the entry, bytes
 	left    uint32 // entries
 	size    int64
 	end     End
@@ -78,12 +77,6 @@ func newIndexReader(f io.ReaderAt, size int64, idLen int) (*indexReader, error) 
 	return r, nil
 }
 
-// newEntryReader reads entries that begin somewhere in an index, after one with
-// this path.
-func newEntryReader(f io.Reader, version, left uint32, idLen int, before string) *indexReader {
-	return &indexReader{b: bufio.NewReaderSize(f, 64<<10), version: version, left: left, idLen: idLen, path: []byte(before)}
-}
-
 // next reads an entry. After the last one it checks what follows, and returns io.EOF.
 func (r *indexReader) next(t *Entry) error {
 	if r.left == 0 {
@@ -116,16 +109,14 @@ func (r *indexReader) next(t *Entry) error {
 	t.Module = mode&kind == module
 	t.Plain = mode&kind == regular && flags&(flagAssumeValid|flagStage) == 0 && more&(flagSkipWorktree|flagIntentToAdd) == 0
 	if r.version == 4 {
-		cut, size, err := r.varint()
+		cut, err := r.varint()
 		if err != nil || cut > len(r.path) {
 			return ErrForm
 		}
-		n += size
 		r.path = r.path[:len(r.path)-cut]
 	} else {
 		r.path = r.path[:0]
 	}
-	was := len(r.path)
 	for {
 		part, err := r.b.ReadSlice(0)
 		r.path = append(r.path, part...)
@@ -137,14 +128,10 @@ func (r *indexReader) next(t *Entry) error {
 			return ErrForm
 		}
 	}
-	n += len(r.path) - was + 1
-	r.length = int64(n)
-	if r.version < 4 { // entries are filled up with one to eight NULs
-		more := (8 - n%8) % 8
-		if _, err := r.b.Discard(more); err != nil {
+	if n += len(r.path) + 1; r.version < 4 { // entries are filled up with one to eight NULs
+		if _, err := r.b.Discard((8 - n%8) % 8); err != nil {
 			return ErrForm
 		}
-		r.length += int64(more)
 	}
 	if len(r.path) == 0 {
 		return ErrForm
@@ -153,20 +140,19 @@ func (r *indexReader) next(t *Entry) error {
 	return nil
 }
 
-// varint reads a number as in git's packs, where each continuation adds one. It
-// returns the number and its length.
-func (r *indexReader) varint() (n, size int, err error) {
-	for {
+// varint reads a number as in git's packs, where each continuation adds one.
+func (r *indexReader) varint() (n int, err error) {
+	for range 5 {
 		c, err := r.b.ReadByte()
-		if err != nil || size > 4 {
-			return 0, 0, ErrForm
+		if err != nil {
+			return 0, ErrForm
 		}
-		size++
 		if n = n<<7 | int(c&0x7f); c < 0x80 {
-			return n, size, nil
+			return n, nil
 		}
 		n++
 	}
+	return 0, ErrForm
 }
 
 // extensions reads the names of the extensions. One in lower case changes what

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func (l *comparison) loadIndex() (fresh bool) {
 	old, ok := d.load(j.root)
 	j.index = newIndex()
 	if ok {
-		j.index, j.tag, j.sources, j.gitSeen, j.forced, j.forcedSaved = old.x, old.tag, old.sources, old.gitSeen, old.forced, true
+		j.index, j.tag, j.sources, j.gitSeen = old.x, old.tag, old.sources, old.gitSeen
 	}
 	if j.opt.Git != nil {
 		j.repo = findRepo(l.ctx, j.opt.Git, j.root)
@@ -38,6 +37,9 @@ func (l *comparison) loadIndex() (fresh bool) {
 	}
 	for _, d := range j.index.sorted() {
 		l.claimCopies(d)
+	}
+	if ok && j.repo != nil && !j.gitChanged(l.now) {
+		l.force(true) // as they were then
 	}
 	return !ok
 }
@@ -115,92 +117,41 @@ func (l *comparison) sources() bool {
 	return l.force(false) || changed
 }
 
-// force finds the files that are tracked and ignored: they are watched anyway.
-// It reports whether they changed. again: even if git's index is unchanged,
-// since the rules changed.
+// force finds the files that are tracked and that the rules ignore, or may ignore: they
+// are watched anyway. It reports whether they changed. again: even if git's index is
+// unchanged, since the rules changed.
 func (l *comparison) force(again bool) bool {
 	j := l.j
 	l.oldForced = j.forced
-	if j.repo == nil || j.partial {
+	if j.repo == nil || j.partial || !again && j.forced != nil && !j.gitChanged(l.now) {
 		return false
 	}
-	if !again && j.forced != nil && !j.gitChanged(l.now) {
-		return false
-	}
-	if again || j.absentMore {
-		j.gitKnown = gitindex.Known{}
-	}
+	var forced *gitindex.Set
 	var c cursor
-	n, there := 0, l.tracked()
-	marked, was, end, err := j.repo.marked(l.ctx, &j.gitKnown, func() {
-		n, c, j.absentMore = 0, cursor{x: j.index}, false
-	}, func(t *gitindex.Entry) bool {
-		if l.watchedByRules(&c, t.Path) {
-			return false
+	var failed error
+	was, end, err := j.repo.entries(l.ctx, func() {
+		forced, c, failed = &gitindex.Set{}, cursor{x: j.index}, nil
+	}, func(t *gitindex.Entry) {
+		if failed == nil && !l.watchedByRules(&c, t.Path) {
+			failed = forced.Add(t)
 		}
-		if n++; n <= maxAbsent {
-			return true
-		}
-		is := there(string(t.Path))
-		j.absentMore = j.absentMore || !is
-		return is
 	})
-	if err != nil {
+	if err != nil || failed != nil {
 		return false // ignored files stay ignored until git can be asked
 	}
-	forced, absent := map[string]bool{}, map[string]bool{}
-	c = cursor{x: j.index}
-	for _, p := range marked { // some were found when the index was read before
-		if l.watchedByRules(&c, []byte(p)) {
-			continue
-		}
-		in := forced
-		if !there(p) {
-			in = absent
-		}
-		for ; p != "" && !in[p]; p, _ = split(p) {
-			in[p] = true
-		}
-	}
-	j.absent = absent
-	j.gitSeen, j.gitEnd = was, end
-	changed := !maps.Equal(forced, j.forced)
-	j.forced, j.forcedSaved = forced, j.forcedSaved && !changed
-	return changed
-}
-
-// maxAbsent is how many tracked files that are ignored and not there are known by
-// name. Where there are more, such as in a sparse checkout, the index is read whole.
-const maxAbsent = 10_000
-
-// tracked returns what reports whether a tracked file is there. A folder that is
-// not there is asked for once for all of its files that follow each other.
-func (l *comparison) tracked() func(path string) bool {
-	missing := "\x00"
-	return func(path string) bool {
-		in, name := split(path)
-		if in == missing {
-			return false
-		}
-		f, err := l.p.open(in)
-		if err != nil {
-			missing = in
-			return false
-		}
-		_, err = f.stat(name)
-		return err == nil
-	}
+	j.forced, j.gitSeen, j.gitEnd = forced, was, end
+	return !forced.Equal(l.oldForced)
 }
 
 // watchedByRules reports whether a tracked file is watched, or would be, by the ignore
-// rules alone.
+// rules alone. The rules of a folder that is not there are not known.
 func (l *comparison) watchedByRules(c *cursor, path []byte) bool {
 	name := c.seek(path)
 	d := c.d
 	if d == nil || d.closed {
 		return false
 	}
-	if _, ok := c.find(name); ok && (len(l.j.forced) == 0 || !l.j.forced[string(path)]) {
+	if _, ok := c.find(name); ok && l.j.forced != nil && l.j.forced.Len() == 0 {
 		return true
 	}
 	return !d.rules.Match(string(path), false)
@@ -222,35 +173,34 @@ func (j *Journal) gitChanged(now int64) bool {
 }
 
 // clean returns the files whose content git has: their stamps match git's index, and
-// nothing converts them. There are about n of them.
-func (l *comparison) clean(in state, n int) *cleanFiles {
+// nothing converts them.
+func (l *comparison) clean(in state) []cleanFile {
 	j := l.j
 	if j.repo == nil {
-		return &cleanFiles{}
+		return nil
 	}
-	var all cleanFiles
+	var all []cleanFile
 	var c cursor
 	written := pathStamp(j.repo.index).mtime
 	was, _, err := j.repo.entries(l.ctx, func() {
-		all, c = cleanFiles{make([]fileRef, 0, n), make([]byte, 0, n*j.repo.idLen)}, cursor{x: j.index}
+		all, c = nil, cursor{x: j.index}
 	}, func(t *gitindex.Entry) {
-		name := c.seek(t.Path)
-		i, ok := c.find(name)
+		i, ok := c.find(c.seek(t.Path))
 		if !ok {
 			return
 		}
 		f := &c.d.files[i]
 		if f.state == in && !f.racy && !f.link() && !f.stamp.racy(l.now) && same(t, f.stamp, written) {
-			all.add(c.d, i, t.ID[:j.repo.idLen])
+			all = append(all, cleanFile{c.d, int32(i), t.ID})
 		}
 	})
 	if err == nil && was.mtime == written {
-		err = j.repo.unconverted(l.ctx, &all, j.index.has(attributesName))
+		all, err = j.repo.unconverted(l.ctx, all, j.index.has(attributesName))
 	}
 	if err != nil || was.mtime != written {
-		return &cleanFiles{}
+		return nil
 	}
-	return &all
+	return all
 }
 
 // markTracked marks unread files that match git as read, if they are many.
@@ -258,24 +208,23 @@ func (l *comparison) markTracked(n int) {
 	if n < l.j.gitMin {
 		return
 	}
-	all := l.clean(unread, n)
-	for k := range all.len() {
-		f := all.file(k)
-		f.state, f.id = inGit, all.id(k)
-		l.j.index.touched(all.at[k].d)
+	for _, c := range l.clean(unread) {
+		f := c.file()
+		f.state, f.id = inGit, c.blob
+		l.j.index.touched(c.d)
 	}
 }
 
 // release drops copies of contents that git has.
 func (l *comparison) release() bool {
-	all := l.clean(kept, 0)
-	for k := range all.len() {
-		f := all.file(k)
+	all := l.clean(kept)
+	for _, c := range all {
+		f := c.file()
 		l.j.pack.drop(f.id)
-		f.state, f.id = inGit, all.id(k)
-		l.j.index.touched(all.at[k].d)
+		f.state, f.id = inGit, c.blob
+		l.j.index.touched(c.d)
 	}
-	return all.len() > 0
+	return len(all) > 0
 }
 
 // cursor finds entries of the index by path. Paths that follow each other are

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -29,9 +30,9 @@ type comparison struct {
 	// suppressNew: new names are added and not reported, since it is not known
 	// whether earlier rules ignored them.
 	suppressNew bool
-	newRules    bool      // tracked files may be ignored that were not, or were not there
+	newRules    bool      // tracked files may be ignored that were not
 	deadline    time.Time // of addAll
-	oldForced   map[string]bool
+	oldForced   *gitindex.Set
 
 	w           *watcher        // nil: everything is compared, and nothing is watched
 	changedDirs map[*dir]bool   // folders that the system reported
@@ -274,16 +275,15 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			continue
 		}
 		off := d.closed || d.rules.Match(rel, st.dir())
-		if off && !j.forced[rel] {
+		if off && !j.forced.Tracks(rel, st.dir()) {
 			if present == nil {
 				present = map[string]bool{}
 			}
 			present[name] = true
-			l.newRules = l.newRules || j.absent == nil || j.absent[rel] // it may have come back
 			continue
 		}
 		// It was ignored before, so its existence proves nothing.
-		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced[rel]
+		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced.Tracks(rel, st.dir())
 		if st.dir() {
 			if d.flat && j.index.dirs[rel] == nil {
 				continue

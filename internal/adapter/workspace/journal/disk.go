@@ -20,9 +20,8 @@ import (
 // one on the same workspace has its own folder and keeps its index in memory.
 //
 // The index is a file of records: a length, a checksum, and a folder with its
-// files (D), a removed folder (X), the tracked files that are ignored (F), or
-// the end of a snapshot (E). Records after the last end
-// are ignored. A damaged file is thrown away.
+// files (D), a removed folder (X), or the end of a snapshot (E). Records after
+// the last end are ignored. A damaged file is thrown away.
 type disk struct {
 	dir     string
 	own     bool // the folder is removed with this process
@@ -126,7 +125,6 @@ type indexFile struct {
 	tag     string
 	sources []stamp
 	gitSeen stamp
-	forced  map[string]bool
 }
 
 // load reads the index; false without a valid one.
@@ -150,7 +148,7 @@ var errDamaged = errors.New("the index is damaged")
 
 // parse reads an index, and returns where its last snapshot ends.
 func parse(data []byte, root string) (indexFile, int64, error) {
-	s := indexFile{x: newIndex(), forced: map[string]bool{}}
+	s := indexFile{x: newIndex()}
 	head := diskMagic + root + "\x00"
 	if !strings.HasPrefix(string(data[:min(len(data), len(head))]), head) {
 		return s, 0, errDamaged
@@ -178,12 +176,7 @@ func parse(data []byte, root string) (indexFile, int64, error) {
 		case 'X':
 			path := r.text()
 			pending = append(pending, func() { delete(s.x.dirs, path) })
-		case 'F':
-			forced := map[string]bool{}
-			for range r.count(1) {
-				forced[r.text()] = true
-			}
-			pending = append(pending, func() { s.forced = forced })
+		case 'F': // of an older pawl
 		case 'E':
 			s.end(r)
 			for _, do := range pending {
@@ -237,7 +230,7 @@ func (d *disk) save(j *Journal) error {
 	for _, dir := range j.index.dirty {
 		dir.dirty = false
 	}
-	j.index.dirty, j.forcedSaved = nil, true
+	j.index.dirty = nil
 	return nil
 }
 
@@ -260,14 +253,6 @@ func (d *disk) write(j *Journal, whole bool) error {
 		if j.index.dirs[dir.path] == dir {
 			e.record('D', func() { e.dir(dir) })
 		}
-	}
-	if whole || !j.forcedSaved {
-		e.record('F', func() {
-			e.num(int64(len(j.forced)))
-			for p := range j.forced {
-				e.text(p)
-			}
-		})
 	}
 	e.record('E', func() {
 		e.text(j.tag)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,34 +131,6 @@ func (r *repo) entries(ctx context.Context, fresh func(), take func(*gitindex.En
 	return was, gitindex.End{}, err
 }
 
-// marked returns the paths of git's index below the workspace that mark reports
-// true of. Of an index that is known, mark is asked only about what changed in it.
-func (r *repo) marked(ctx context.Context, k *gitindex.Known, fresh func(), mark func(*gitindex.Entry) bool) (out []string, was stamp, end gitindex.End, err error) {
-	fresh()
-	was, err = readIndex(r.index, func(f *os.File, size int64) error {
-		out, end, err = k.Changed(f, size, r.idLen, func(t *gitindex.Entry) bool {
-			rest, ok := bytes.CutPrefix(t.Path, []byte(r.prefix))
-			t.Path = rest
-			return ok && mark(t)
-		})
-		return err
-	})
-	if err == nil {
-		for i := range out {
-			out[i] = out[i][len(r.prefix):]
-		}
-		return out, was, end, nil
-	}
-	fresh()
-	out, *k = nil, gitindex.Known{}
-	was, err = r.listed(ctx, func(t *gitindex.Entry) {
-		if mark(t) {
-			out = append(out, string(t.Path))
-		}
-	})
-	return out, was, gitindex.End{}, err
-}
-
 // listed calls take for each index entry below the workspace, as git lists them.
 func (r *repo) listed(ctx context.Context, take func(*gitindex.Entry)) (stamp, error) {
 	before := pathStamp(r.index)
@@ -218,48 +191,15 @@ func same(t *gitindex.Entry, s stamp, written int64) bool {
 	return t.Mtime+margin < written && t.Ctime+margin < written
 }
 
-// cleanFiles are files that match git's index. They may be all files of a large tree,
-// so they take little memory.
-type cleanFiles struct {
-	at  []fileRef
-	ids []byte // idLen each
+// cleanFile is a file of the index that matches git's.
+type cleanFile struct {
+	d    *dir
+	i    int32 // in d.files
+	blob id
 }
 
-// fileRef is where a file is in the index.
-type fileRef struct {
-	d *dir
-	i int32
-}
-
-func (c *cleanFiles) add(d *dir, i int, id []byte) {
-	c.at, c.ids = append(c.at, fileRef{d, int32(i)}), append(c.ids, id...)
-}
-
-func (c *cleanFiles) len() int          { return len(c.at) }
-func (c *cleanFiles) file(k int) *file  { return &c.at[k].d.files[c.at[k].i] }
-func (c *cleanFiles) path(k int) string { return c.at[k].d.join(c.file(k).name) }
-
-func (c *cleanFiles) id(k int) (out id) {
-	n := len(c.ids) / len(c.at)
-	copy(out[:], c.ids[k*n:(k+1)*n])
-	return out
-}
-
-// keep drops the files for which the function returns false.
-func (c *cleanFiles) keep(keep func(k int) bool) {
-	n, out := 0, 0
-	if len(c.at) > 0 {
-		n = len(c.ids) / len(c.at)
-	}
-	for k := range c.at {
-		if keep(k) {
-			c.at[out] = c.at[k]
-			copy(c.ids[out*n:], c.ids[k*n:(k+1)*n])
-			out++
-		}
-	}
-	c.at, c.ids = c.at[:out], c.ids[:out*n]
-}
+func (c cleanFile) file() *file  { return &c.d.files[c.i] }
+func (c cleanFile) path() string { return c.d.join(c.file().name) }
 
 // converts reports whether files in the workspace may differ from their blobs:
 // filters, line endings, encodings. inTree: there are attribute files in it.
@@ -277,31 +217,32 @@ func (r *repo) converts(inTree bool) (any, ends bool) {
 const askedAtOnce = 4000
 
 // unconverted leaves out the files whose content may differ from their blob.
-func (r *repo) unconverted(ctx context.Context, c *cleanFiles, inTree bool) error {
+func (r *repo) unconverted(ctx context.Context, all []cleanFile, inTree bool) ([]cleanFile, error) {
 	any, ends := r.converts(inTree)
 	if !any {
-		return nil
+		return all, nil
 	}
-	same := make([]bool, c.len())
-	for lo := 0; lo < c.len(); lo += askedAtOnce {
-		if err := r.compareWithBlobs(ctx, c, lo, min(lo+askedAtOnce, c.len()), ends, same); err != nil {
-			return err
+	out := all[:0]
+	for part := range slices.Chunk(all, askedAtOnce) {
+		same, err := r.compareWithBlobs(ctx, part, ends)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, same...)
 	}
-	c.keep(func(k int) bool { return same[k] })
-	return nil
+	return out, nil
 }
 
-// compareWithBlobs finds which of some files are certainly the same as their blobs.
-func (r *repo) compareWithBlobs(ctx context.Context, c *cleanFiles, lo, hi int, ends bool, same []bool) error {
+// compareWithBlobs returns those of some files that are certainly the same as their blobs.
+func (r *repo) compareWithBlobs(ctx context.Context, files []cleanFile, ends bool) (same []cleanFile, err error) {
 	var names bytes.Buffer
-	for k := lo; k < hi; k++ {
-		names.WriteString(c.path(k))
+	for _, c := range files {
+		names.WriteString(c.path())
 		names.WriteByte(0)
 	}
 	out, err := r.git.Run(ctx, r.root, nil, &names, "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding", "text", "eol", "crlf")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	never, sized := map[string]bool{}, map[string]bool{}
 	next := func() []byte {
@@ -319,34 +260,35 @@ func (r *repo) compareWithBlobs(ctx context.Context, c *cleanFiles, lo, hi int, 
 			sized[string(path)] = true
 		}
 	}
-	var ask []int
-	for k := lo; k < hi; k++ {
-		switch path := c.path(k); {
+	var ask []cleanFile
+	for _, c := range files {
+		switch path := c.path(); {
 		case never[path]:
 		case ends || sized[path]:
-			ask = append(ask, k)
+			ask = append(ask, c)
 		default:
-			same[k] = true
+			same = append(same, c)
 		}
 	}
 	// Line endings are converted in one direction at a time: a blob of the same
 	// size is the same.
-	sizes, err := r.sizes(ctx, c, ask)
-	for i, k := range ask {
-		same[k] = err == nil && sizes[i] == c.file(k).stamp.size
+	sizes, err := r.sizes(ctx, ask)
+	for i, size := range sizes {
+		if size == ask[i].file().size {
+			same = append(same, ask[i])
+		}
 	}
-	return err
+	return same, err
 }
 
 // sizes returns the sizes of blobs; -1 for a missing one.
-func (r *repo) sizes(ctx context.Context, c *cleanFiles, ask []int) ([]int64, error) {
+func (r *repo) sizes(ctx context.Context, ask []cleanFile) ([]int64, error) {
 	if len(ask) == 0 {
 		return nil, nil
 	}
 	var in bytes.Buffer
-	for _, k := range ask {
-		id := c.id(k)
-		in.WriteString(hex.EncodeToString(id[:r.idLen]))
+	for _, c := range ask {
+		in.WriteString(hex.EncodeToString(c.blob[:r.idLen]))
 		in.WriteByte('\n')
 	}
 	out, err := r.git.Run(ctx, r.root, nil, &in, "cat-file", "--batch-check=%(objectsize)")

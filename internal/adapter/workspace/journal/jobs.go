@@ -162,6 +162,9 @@ func (l *comparison) readOne(p *dirOpener, w *fileRead) {
 	if w.hasOld && w.same() {
 		if w.old.state != lost || data == nil {
 			w.read.state = w.old.state
+			if w.read.state == inGit && data != nil && w.read.stamp.mode != w.old.mode { // a reported change
+				w.keptBriefly = l.j.pack.put(w.read.id, data, false, l.j.snapshots)
+			}
 			return
 		}
 	}

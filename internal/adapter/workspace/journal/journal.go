@@ -18,7 +18,6 @@ package journal
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -66,9 +65,8 @@ type Journal struct {
 
 	turn chan struct{} // holds one token: its holder may take a snapshot
 
-	mu      sync.Mutex // guards the following fields
-	wrote   map[string]*wrote
-	fromGit map[id]blob // reported contents that are in git
+	mu    sync.Mutex // guards wrote
+	wrote map[string]*wrote
 
 	// The rest belongs to the holder of turn.
 	begun   bool
@@ -81,22 +79,16 @@ type Journal struct {
 	sources []stamp // of repo.sources
 	gitSeen stamp   // of git's index
 	gitEnd  gitindex.End
-	// gitKnown is git's index as force read it, with the tracked files that are
-	// ignored: forced are those that are there, absent the others, each with the
-	// folders above them, nil before this process read the index; absentMore:
-	// there are more.
-	gitKnown       gitindex.Known
-	forced, absent map[string]bool
-	absentMore     bool
-	// forcedSaved: forced is on disk.
-	forcedSaved bool
-	skip        map[string]bool // relative to the root
-	partial     bool            // too large: only some folders are watched
-	full        bool            // no more files are added
-	noSpace     int             // files that were not copied for lack of space
-	tag         string
-	snapshots   int64
-	watcher     *watcher // nil: everything is looked at each time
+	// forced are the tracked files that the rules may ignore, nil before this process read
+	// git's index.
+	forced    *gitindex.Set
+	skip      map[string]bool // relative to the root
+	partial   bool            // too large: only some folders are watched
+	full      bool            // no more files are added
+	noSpace   int             // files that were not copied for lack of space
+	tag       string
+	snapshots int64
+	watcher   *watcher // nil: everything is looked at each time
 	// unwatchedWhy is why it is, for the person; "" where it need not be.
 	unwatchedWhy string
 }
@@ -105,11 +97,6 @@ type Journal struct {
 type wrote struct {
 	before, after tool.Hash
 	mode          uint32
-}
-
-type blob struct {
-	git      id
-	snapshot int64
 }
 
 var _ tool.Journal = (*Journal)(nil)
@@ -142,7 +129,7 @@ func New(root string, opt Options) *Journal {
 	}
 	j := &Journal{
 		root: root, opt: opt, gitMin: gitMin, notify: newNotifier, turn: make(chan struct{}, 1),
-		wrote: map[string]*wrote{}, fromGit: map[id]blob{}, skip: map[string]bool{},
+		wrote: map[string]*wrote{}, skip: map[string]bool{},
 	}
 	for _, s := range append(opt.Skip, opt.Dir) {
 		if rel, err := filepath.Rel(root, s); err == nil && s != "" && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -252,26 +239,7 @@ func (j *Journal) Content(ctx context.Context, h tool.Hash) ([]byte, error) {
 	if j.pack == nil {
 		return nil, errNotKept
 	}
-	data, err := j.pack.get(want)
-	if !errors.Is(err, errNotKept) {
-		return data, err
-	}
-	j.mu.Lock()
-	b, ok := j.fromGit[want]
-	j.mu.Unlock()
-	if !ok || j.repo == nil {
-		return nil, errNotKept
-	}
-	err = j.repo.blobs(ctx, []id{b.git}, func(_ id, got []byte) error {
-		if sha256.Sum256(got) == want {
-			data = got
-		}
-		return nil
-	})
-	if err == nil && data == nil {
-		err = errNotKept
-	}
-	return data, err
+	return j.pack.get(want)
 }
 
 func (j *Journal) Lost(paths []string, limit int) []string {

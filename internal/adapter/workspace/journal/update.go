@@ -88,11 +88,7 @@ func (l *comparison) updateFile(w *fileRead) (change, bool) {
 	}
 	same := c.had && w.same()
 	c.After, c.Mode, c.until = hashOf(w.read.id), mode(w.read.stamp), w.read.stamp.size
-	c.HasAfter = w.read.state == kept || w.keptBriefly || same && w.old.state == kept
-	if same && w.old.state == inGit {
-		c.HasAfter = true
-		l.inGit(w.read.id, w.old.id)
-	}
+	c.HasAfter = w.read.state == kept || w.keptBriefly
 	if !w.nowIgnored {
 		l.j.updateEntry(w, e, same)
 	}
@@ -121,26 +117,15 @@ func (j *Journal) updateEntry(w *fileRead, e *file, same bool) {
 	}
 }
 
-func (l *comparison) inGit(sum, git id) {
-	l.j.mu.Lock()
-	defer l.j.mu.Unlock()
-	l.j.fromGit[sum] = blob{git, l.j.snapshots}
-}
-
+// findOldContents completes the old contents that git has, and copies them for a while.
 func (l *comparison) findOldContents(cs []change) error {
 	j := l.j
-	j.mu.Lock()
-	for k, b := range j.fromGit {
-		if b.snapshot < j.snapshots-reported {
-			delete(j.fromGit, k)
-		}
-	}
-	j.mu.Unlock()
 	var ask []id
 	size := int64(0)
 	type blobOf struct {
 		sum  id
 		size int64
+		kept bool
 	}
 	sums := map[id]blobOf{}
 	flush := func() error {
@@ -149,11 +134,7 @@ func (l *comparison) findOldContents(cs []change) error {
 		}
 		err := j.repo.blobs(l.ctx, ask, func(git id, data []byte) error {
 			sum := sha256.Sum256(data)
-			sums[git] = blobOf{sum, int64(len(data))}
-			if int64(len(data)) > j.opt.MaxFile {
-				return nil
-			}
-			j.pack.put(sum, data, false, j.snapshots)
+			sums[git] = blobOf{sum, int64(len(data)), j.pack.put(sum, data, false, j.snapshots)}
 			return nil
 		})
 		ask, size = nil, 0
@@ -188,15 +169,12 @@ func (l *comparison) findOldContents(cs []change) error {
 		case c.before.state == inGit:
 			// The size differs: git did convert it at the checkout.
 			b, ok := sums[c.before.id]
-			if c.Kept = ok && b.size == c.before.size; c.Kept {
-				l.inGit(b.sum, c.before.id)
-			} else {
-				var g content
-				g.stamp = c.before.stamp
+			if ok = ok && b.size == c.before.size; !ok {
+				g := content{stamp: c.before.stamp}
 				g.guess(c.Path)
-				b.sum = g.id
+				b = blobOf{sum: g.id}
 			}
-			c.Before = hashOf(b.sum)
+			c.Before, c.Kept = hashOf(b.sum), b.kept
 		default:
 			c.Before, c.Kept = hashOf(c.before.id), c.before.state == kept
 		}
@@ -269,17 +247,15 @@ func (l *comparison) reverted(path string, w wrote) (change, bool, error) {
 	case f.state == inGit && l.j.repo != nil:
 		c.Mode = mode(f.stamp)
 		same := false
-		err := l.j.repo.blobs(l.ctx, []id{f.id}, func(git id, data []byte) error {
+		err := l.j.repo.blobs(l.ctx, []id{f.id}, func(_ id, data []byte) error {
 			sum := sha256.Sum256(data)
-			if same = hashOf(sum) == w.before; same {
-				l.inGit(sum, git)
-			}
+			same = hashOf(sum) == w.before
+			c.HasAfter = same && l.j.pack.put(sum, data, false, l.j.snapshots)
 			return nil
 		})
 		if l.ctx.Err() != nil {
 			return c, false, err
 		}
-		c.HasAfter = same
 		return c, same, nil // a git that fails shows nothing
 	default:
 		c.Mode, c.HasAfter = mode(f.stamp), f.state == kept
