@@ -301,9 +301,7 @@ func TestTypedIn(t *testing.T) {
 		_ = resp.Body.Close()
 		return " " + resp.Header.Get("Location") + "\n", nil
 	}}
-	if err := newSigner(t, a, t.TempDir(), typed).SignIn(t.Context(), "s"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, newSigner(t, a, t.TempDir(), typed).SignIn(t.Context(), "s"))
 }
 
 // SPEC 17.1, 16.10: what a hostile server, or authorization server, does to a
@@ -504,7 +502,5 @@ func TestGrants(t *testing.T) {
 		t.Error("it did not wait")
 	}
 	unlock()
-	if err := g.Update(t.Context(), "k", keep); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, g.Update(t.Context(), "k", keep))
 }

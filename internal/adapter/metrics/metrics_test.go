@@ -18,8 +18,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 const secret = "sk-the-content-of-a-prompt"
 
 // turn is a turn with a retry, a call that works and one that fails.
@@ -31,7 +29,7 @@ func turn() []event.Event {
 		event.Retried{Attempt: 1, Error: event.Fault{Category: "provider", Message: secret}},
 		event.Requested{Attempt: 2, Model: "gemini/g-1"},
 		event.Replied{
-			Cost: ptr(0.25), Took: 2 * time.Second,
+			Cost: new(0.25), Took: 2 * time.Second,
 			Reply: llm.Reply{
 				Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart(secret)}},
 				Finish:  "STOP", Model: "g-1-001", Response: "r1", Usage: llm.Usage{Known: true, Input: 10, CacheRead: 90, CacheWrite: 5, Output: 7},
@@ -44,7 +42,7 @@ func turn() []event.Event {
 		event.CallStarted{ID: "0"},
 		event.CallDone{ID: "0", Tool: "edit", Outcome: event.Failed, Took: time.Second},
 		event.Stuck{Rule: `odd "rule"`, Level: "recovery"},
-		event.Checked{Command: secret, Exit: ptr(1)},
+		event.Checked{Command: secret, Exit: new(1)},
 		event.Ended{End: event.EndDone},
 	}
 	var es []event.Event

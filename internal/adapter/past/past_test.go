@@ -55,9 +55,7 @@ func TestCopy(t *testing.T) {
 	if len(c.Reads) != 1 || c.Reads[0] != filepath.Join(dir, "node_modules") {
 		t.Errorf("%q", c.Reads)
 	}
-	if err := c.Remove(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, c.Remove())
 	if _, err := os.Stat(filepath.Join(dir, "node_modules/dep/x.js")); err != nil {
 		t.Error(err)
 	}

@@ -146,9 +146,7 @@ func TestInstall(t *testing.T) {
 	if by, err := w.store.Of("Reviewer"); err != nil || by == nil || by.Commit != second {
 		t.Errorf("%+v %v", by, err)
 	}
-	if err := w.store.Remove("reviewer"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.store.Remove("reviewer"))
 	if left, _ := os.ReadDir(w.store.Dir); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}

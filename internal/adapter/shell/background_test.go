@@ -93,9 +93,7 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 	if r := output(t, s, id, time.Minute); r.Output != "up\n" || r.Exit != nil || r.Signal != "" {
 		t.Errorf("%+v", r)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 	w.gone()
 }
 

@@ -90,14 +90,10 @@ func TestGhostsOfOthers(t *testing.T) {
 		}
 	}
 	stillThere(mine)
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 	mine.gone()
 	stillThere(theirs)
-	if err := other.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, other.Close())
 	theirs.gone()
 }
 
@@ -134,9 +130,7 @@ func TestMarkIsTheCommands(t *testing.T) {
 		}
 	}
 	close(stop)
-	if err := <-unmarked; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-unmarked)
 }
 
 func TestMarks(t *testing.T) {

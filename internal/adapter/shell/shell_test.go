@@ -160,9 +160,7 @@ func TestLeftBehind(t *testing.T) {
 	if r := run(t, s, "echo next"); r.Output != "next\n" {
 		t.Errorf("%+v", r)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 	w.gone()
 }
 
@@ -400,9 +398,7 @@ func TestClosed(t *testing.T) {
 		t.Error(err)
 	}
 	fresh := New(Options{Root: t.TempDir()})
-	if err := fresh.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, fresh.Close())
 }
 
 func TestCloseDuringStarts(t *testing.T) {
@@ -414,9 +410,7 @@ func TestCloseDuringStarts(t *testing.T) {
 		wg.Go(func() { _, _ = s.Run(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path)}) })
 	}
 	w.wait(1)
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 	wg.Wait()
 	w.gone()
 }

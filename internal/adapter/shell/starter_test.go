@@ -144,9 +144,7 @@ func TestPipes(t *testing.T) {
 	if out := string(got); !strings.HasPrefix(out, "hello\n") || !strings.Contains(out, "MINE=1") || strings.Contains(out, "sk-x") {
 		t.Errorf("%s", out)
 	}
-	if err := p.Out().Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, p.Out().Close())
 }
 
 // Kill, the end of the context and Close take all that a process started.

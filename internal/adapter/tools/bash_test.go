@@ -286,8 +286,7 @@ func TestPathsAreFolded(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	exit := 0
-	r := ranResult(tool.Ran{Output: "a.go:1:x\na.go:2:y\na.go:3:z\n", Exit: &exit}, "grep -rn . .", "")
+	r := ranResult(tool.Ran{Output: "a.go:1:x\na.go:2:y\na.go:3:z\n", Exit: new(0)}, "grep -rn . .", "")
 	if r.Text != "a.go:\n1:x\n2:y\n3:z\nexit code 0" {
 		t.Errorf("%q", r.Text)
 	}

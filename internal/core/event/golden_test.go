@@ -23,8 +23,6 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden anew: only for a kind or a version that no released pawl wrote")
 
-func ptr[T any](v T) *T { return &v }
-
 // full has one of every body with every field set. It is what old logs look
 // like: a line of it only changes together with the body's version.
 func full() []event.Body {
@@ -53,7 +51,7 @@ func full() []event.Body {
 		}},
 		event.Prompted{ID: "1", Source: event.Person, Text: "fix the <test> && run it", Typed: "fix the <test>", Images: []llm.Media{{Type: "image/png", Data: []byte{1}}}, Attached: "== a.go =="},
 		event.Noted{Why: "rules", Text: "AGENTS.md changed"},
-		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: ptr(0.125), Messages: 3, Tools: 20, Tokens: 2500},
+		event.Requested{Attempt: 1, Bytes: 9000, Model: "anthropic/claude-x", Reserved: new(0.125), Messages: 3, Tools: 20, Tokens: 2500},
 		event.Retried{
 			Loop:    "and again ",
 			Attempt: 1, Error: event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"},
@@ -72,16 +70,16 @@ func full() []event.Body {
 					{Kind: llm.Output, Result: &result},
 				}},
 				Stop: llm.StopCalls, Finish: "tool_use", Refusal: "no", Model: "claude-x-1", Response: "msg_1",
-				Usage:    llm.Usage{Known: true, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Reasoning: 5, Searches: 2, CostUSD: ptr(0.5)},
+				Usage:    llm.Usage{Known: true, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Reasoning: 5, Searches: 2, CostUSD: new(0.5)},
 				UsageRaw: json.RawMessage(`{"input_tokens":10}`),
 			},
-			Cost: ptr(0.25), Took: 2 * time.Second,
+			Cost: new(0.25), Took: 2 * time.Second,
 		},
 		event.CallAsked{ID: "call_1", Tool: "bash", Args: json.RawMessage(`{"command":"go test ./..."}`), Sent: "{'command'…", Fix: "quotes", Does: tool.Exec, Target: "./...", Title: "bash go test ./..."},
 		event.CallStarted{ID: "call_1", Confine: &process.Confine{Level: process.Workspace, Reads: []string{"/r"}, Writes: []string{"/w"}, Hosts: []string{"example.com"}, Asks: true, Editors: []string{"cp"}}},
 		event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
-			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: new(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
 			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		},
 		event.FileSeen{Call: "call_1", Spans: []tool.Span{{Path: "a.go", From: 1, To: 9, Hash: before}, {Path: "dir", Dir: true}}},
@@ -106,7 +104,7 @@ func full() []event.Body {
 		event.ModeSet{Mode: "plan"},
 		event.Planned{Items: []tool.Item{{Text: "write a test", Status: "in_progress"}}},
 		event.Remembered{Sort: "preference", Text: "tests need -race"},
-		event.PersonRan{Command: "go vet | cat", Output: "clean\n", Exit: ptr(0), Checks: []tool.Ended{{Command: "go vet", Exit: 1}}},
+		event.PersonRan{Command: "go vet | cat", Output: "clean\n", Exit: new(0), Checks: []tool.Ended{{Command: "go vet", Exit: 1}}},
 		event.OpStarted{Op: "command", Text: "make"},
 		event.OpDone{Op: "command", Outcome: event.Cancelled, Error: &event.Fault{Category: "cancellation", Retryable: true, Message: "interrupted"}},
 		event.Interrupted{By: "person"},
@@ -118,8 +116,8 @@ func full() []event.Body {
 		event.Ticked{},
 		event.Warned{What: "budget.usd", Text: "80 % of the budget of $5.00 is spent"},
 		event.Extended{What: "budget.usd", To: 10},
-		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, Searches: 1, CostUSD: ptr(0.25)}, USD: ptr(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3, Request: "1"},
-		event.SideRequest{ID: "1", By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: ptr(0.125)},
+		event.Charged{By: "child", Child: true, Model: "anthropic/m", Usage: llm.Usage{Known: true, Input: 7000, CacheRead: 5, CacheWrite: 6, Output: 300, Reasoning: 7, Searches: 1, CostUSD: new(0.25)}, USD: new(0.25), Guess: true, Unknown: true, Requests: 2, Calls: 3, Request: "1"},
+		event.SideRequest{ID: "1", By: "compaction", Model: "anthropic/m", Input: 7000, Reserved: new(0.125)},
 		event.Compacted{
 			Why: "person", Focus: "the port", By: "model", Older: 40, Summary: "The port is <8080>.",
 			Start: []llm.Message{{Role: llm.User, Parts: []llm.Part{
@@ -139,7 +137,7 @@ func full() []event.Body {
 		},
 		event.Redone{Undone: 9, Paths: []string{"a.go"}},
 		event.Checking{Name: "go test", Command: "go test ./...", Part: true, Attempt: 2, Before: true, Again: true},
-		event.Checked{Name: "go test", Command: "go test ./...", Exit: ptr(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Inert: true, Unrun: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
+		event.Checked{Name: "go test", Command: "go test ./...", Exit: new(1), Why: "the definition changed", Output: "--- FAIL: <T>", Took: 1500, Part: true, Attempt: 2, Stopped: true, Inert: true, Unrun: true, Failures: 3, Tests: 4, Untested: "it ran no tests", Wrapped: true, Changed: []string{"a.go"}, Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}},
 		event.Baseline{Of: "go test ./...", Units: []string{"example.com/x"}, Why: "stopped", Failed: []event.Failure{{Name: "TestX", Unit: "example.com/x", Cause: "x_test.go:3: no", Digest: "1cf2", Hangs: true, Unrun: "modules missing", Sure: true}}, Took: 1500, Again: true, Stopped: true},
 		event.Diagnosed{
 			Call: "call_1", More: 3, Errors: 2,
@@ -149,7 +147,7 @@ func full() []event.Body {
 		event.LimitSet{What: "budget.tokens", To: 500000},
 		event.Revoked{Rule: "bash(go test *)"},
 		event.AsideAsked{ID: "btw_1", Text: "what is <this>?"},
-		event.AsideAnswered{ID: "btw_1", Text: "it is <that>", Cost: ptr(0.25), Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"}},
+		event.AsideAnswered{ID: "btw_1", Text: "it is <that>", Cost: new(0.25), Error: &event.Fault{Category: "provider", Retryable: true, Message: "529 overloaded"}},
 		event.PlanWritten{Text: "# Plan\n\n## Phase 1: <wire> it\n", By: "model"},
 		event.PlanDecided{Approved: true, Why: "go on"},
 		event.RemoteAct{Device: "Ada's phone", What: "prompt"},
@@ -160,7 +158,7 @@ func full() []event.Body {
 		event.AgentStarted{Call: "call_9", Child: "0198c0e0", Agent: "explore", Title: "find <the port>", Background: true, Isolated: true},
 		event.AgentCalled{Call: "call_9", Child: event.ChildEvent{Session: "0198c0e0", Seq: 18, Call: "call_1"}, Done: event.CallDone{
 			ID: "call_1", Tool: "bash", Outcome: event.Failed, Result: result, Note: "1 failed", Diff: "--- a\n+++ b\n",
-			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: ptr(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
+			Command: "go test ./... | tail", Checks: []tool.Ended{{Command: "go test ./...", Exit: 1}}, Exit: new(1), Took: 3 * time.Second, Bytes: 70000, Spill: "/tmp/spill/1",
 			Does: tool.Exec, Listing: true, Repeatable: true, Untouched: true,
 		}},
 		event.AgentEnded{Call: "call_9", Child: "0198c0e0", End: event.EndBudget, Calls: 12, Error: &event.Fault{Category: "budget", Retryable: true, Message: "$1.00 is used up"}, Tree: &event.AgentTree{Dir: "/w/.claude/worktrees/agent-0198c0e0", Branch: "worktree-agent-0198c0e0"}},
@@ -175,16 +173,16 @@ func full() []event.Body {
 		event.TaskTaken{Task: "store", Worker: "w1", Fence: 7, Until: time.Date(2026, 11, 22, 4, 5, 6, 0, time.UTC), Base: "4b825dc6", Machine: "box-1"},
 		event.TaskReturned{
 			Task: "store", Worker: "w1", Fence: 7, Outcome: event.TaskFailed, Commit: "8f14e45f", Session: "0198c0df",
-			Model: "anthropic/claude-x", Error: "the checks failed", USD: ptr(0.25), Tokens: 1200,
+			Model: "anthropic/claude-x", Error: "the checks failed", USD: new(0.25), Tokens: 1200,
 			Fault: event.FaultTool, Files: []string{"store.go"},
-			Checks: []event.TaskCheck{{Command: "go test ./store", Exit: ptr(1), Took: 1500, Output: "FAIL", Missing: "go"}},
+			Checks: []event.TaskCheck{{Command: "go test ./store", Exit: new(1), Took: 1500, Output: "FAIL", Missing: "go"}},
 		},
 		event.TaskMerged{Task: "store", Commit: "45c48cce"},
 		event.TaskConflicted{Task: "store", Files: []string{"a.go"}, By: "merge-1-store"},
 		event.TaskSteered{ID: "8f14e45f", Task: "store", Do: event.OrderMessage, Text: "use v3"},
 		event.SwarmEnded{
 			Outcome: event.SwarmVerified, Commit: "45c48cce", Error: "none",
-			Checks: []event.TaskCheck{{Command: "go test ./...", Exit: ptr(0), Took: 1500, Output: "ok", Missing: "go"}},
+			Checks: []event.TaskCheck{{Command: "go test ./...", Exit: new(0), Took: 1500, Output: "ok", Missing: "go"}},
 		},
 		event.SwarmPaused{Fault: event.FaultBudget, Error: "the budget is used up", Commit: "45c48cce"},
 		event.SwarmResumed{},

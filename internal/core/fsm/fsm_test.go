@@ -175,9 +175,7 @@ func TestConcurrently(t *testing.T) {
 }
 
 func TestSound(t *testing.T) {
-	if err := door().Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, door().Validate())
 	for name, spoil := range map[string]func(*fsm.Table){
 		"no states":       func(d *fsm.Table) { d.States = nil },
 		"a state twice":   func(d *fsm.Table) { d.States = append(d.States, "open") },

@@ -6,7 +6,6 @@ import "testing"
 // from a cache and what was written to one. What is not known is not 0.
 func TestCost(t *testing.T) {
 	p := &Price{Input: 1, Output: 10, CacheRead: 100, CacheWrite: 1000}
-	said := 0.5
 	for name, c := range map[string]struct {
 		price *Price
 		usage Usage
@@ -22,7 +21,7 @@ func TestCost(t *testing.T) {
 		"nothing used":   {p, Usage{Known: true}, 0},
 		"no price":       {nil, Usage{Known: true, Input: 5}, -1},
 		"no usage":       {p, Usage{}, -1},
-		"the host's own": {nil, Usage{CostUSD: &said}, 0.5},
+		"the host's own": {nil, Usage{CostUSD: new(0.5)}, 0.5},
 	} {
 		got := Cost(c.price, c.usage)
 		if (got == nil) != (c.want < 0) || got != nil && *got != c.want {

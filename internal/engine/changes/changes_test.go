@@ -82,6 +82,16 @@ func (r *rig) open(cut func([]event.Draft) error) {
 	})
 }
 
+// with is a recorder of a session on the same log, with a journal.
+func (r *rig) with(session string, j tool.Journal) *changes.Recorder {
+	r.t.Helper()
+	fold := &changes.Fold{}
+	log := must.Get(eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold))(r.t)
+	return changes.New(log, fold, changes.Config{
+		Session: session, Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: log.CatchUp, Journal: j, Shell: jobs{},
+	})
+}
+
 func (r *rig) write(ws ...tool.Write) error {
 	_, err := r.rec.Files(r.files, &turn.Pending{Call: llm.Call{ID: "c1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}}).WriteAll(r.t.Context(), ws)
 	return err
@@ -148,27 +158,138 @@ func TestWriteAndUndo(t *testing.T) {
 	}
 }
 
-// interrupting are files whose writes are interrupted when they are done.
-type interrupting struct {
+// writing are files that are written otherwise.
+type writing struct {
 	tool.Files
-	stop context.CancelFunc
+	do func([]tool.Write) ([]tool.Change, error)
 }
 
-func (f interrupting) WriteAll(ctx context.Context, ws []tool.Write) ([]tool.Change, error) {
-	cs, err := f.Files.WriteAll(ctx, ws)
-	f.stop()
-	return cs, err
+func (f writing) WriteAll(_ context.Context, ws []tool.Write) ([]tool.Change, error) { return f.do(ws) }
+
+// SPEC 11.1: an interrupt in the middle of a write does not keep its changes out of the log,
+// and of a write that failed the log knows that nothing came of it.
+func TestWhatBecameOfAWrite(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		r := newRig(t)
+		ctx, stop := context.WithCancel(t.Context())
+		files := writing{r.files, func(ws []tool.Write) ([]tool.Change, error) {
+			defer stop()
+			if fails {
+				return nil, errors.New("no space")
+			}
+			return r.files.WriteAll(ctx, ws)
+		}}
+		_, err := r.rec.Files(files, &turn.Pending{Call: llm.Call{ID: "c1"}}).WriteAll(ctx, []tool.Write{{Path: "a", Data: []byte("one\n")}})
+		want := map[bool]string{false: "writing file_changed", true: "writing writing"}[fails]
+		if (err != nil) != fails || r.kinds() != want {
+			t.Errorf("fails %v: %v, the log is %s", fails, err, r.kinds())
+		}
+	}
 }
 
-// SPEC 11.1: an interrupt in the middle of a write does not keep its changes out of the log.
-func TestAnInterruptedWriteIsRecorded(t *testing.T) {
+// SPEC 11.1, 11.2: an undo that a death cut short is completed, but not where somebody
+// changed one of its files since.
+func TestRecoverAnUndo(t *testing.T) {
+	t.Parallel()
+	died := errors.New("died")
+	for somebody, want := range map[bool]string{false: "- - -", true: "- one mine"} {
+		r := newRig(t)
+		must.Do(t, r.log.Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "go"}}))
+		for _, name := range []string{"a", "b", "c"} {
+			must.Do(t, r.write(tool.Write{Path: name, Data: []byte("one")}))
+		}
+		ws := r.files
+		r.files = writing{ws, func(all []tool.Write) ([]tool.Change, error) {
+			i := slices.IndexFunc(all, func(w tool.Write) bool { return w.Path == "a" })
+			must.Done(t)(ws.WriteAll(t.Context(), all[i:i+1]))
+			return nil, died
+		}}
+		begun := false
+		r.open(func([]event.Draft) error {
+			if begun {
+				return died
+			}
+			begun = true
+			return nil
+		})
+		p := must.Get(r.rec.History().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
+		if _, err := r.rec.Undo(t.Context(), p, undo.Consent{}); !errors.Is(err, died) {
+			t.Fatal(err)
+		}
+		if somebody {
+			must.Write(t, filepath.Join(r.dir, "c"), "mine")
+		}
+		r.files = ws
+		r.open(nil)
+		ds, recorded := r.rec.Recover(t.Context(), nil)
+		must.Do(t, errors.Join(r.log.Append(t.Context(), ds...), recorded()))
+		if got := r.read("a") + " " + r.read("b") + " " + r.read("c"); got != want {
+			t.Errorf("somebody changed c %v: %s, want %s", somebody, got, want)
+		}
+	}
+}
+
+// jobs is a shell in which one background command runs.
+type jobs struct{ tool.Shell }
+
+func (jobs) Run(context.Context, tool.Run) (tool.Ran, error) { return tool.Ran{}, nil }
+func (jobs) Start(context.Context, tool.Run) (string, error) { return "1", nil }
+func (jobs) Running() []tool.Job                             { return []tool.Job{{ID: "1"}} }
+func (jobs) Ended() []tool.Job                               { return nil }
+
+// SPEC 11.1: what a background command changed is recorded, also after an interrupt.
+func TestBackgroundChanges(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	found := &afterDeath{}
+	rec := r.with("s", changes.Share(found))
+	must.Done(t)(rec.Shell(&turn.Pending{Call: llm.Call{ID: "c1"}}).Start(t.Context(), tool.Run{Command: "make"}))
+	found.found.Effects = []tool.Effect{{Path: "made.txt", After: "h"}}
 	ctx, stop := context.WithCancel(t.Context())
-	p := &turn.Pending{Call: llm.Call{ID: "c1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}}
-	_, err := r.rec.Files(interrupting{r.files, stop}, p).WriteAll(ctx, []tool.Write{{Path: "a", Data: []byte("one\n")}})
-	if err != nil || r.kinds() != "writing file_changed" {
-		t.Errorf("%v, the log is %s", err, r.kinds())
+	stop()
+	rec.RecordBackground(ctx)
+	if r.kinds() != "file_changed" {
+		t.Errorf("the log is %q", r.kinds())
+	}
+}
+
+// SPEC 11.2: what a command names and changes is its own; where the workspace could not be
+// looked at before it, it may be older.
+func TestChangesThatMayBeOlder(t *testing.T) {
+	t.Parallel()
+	for _, blind := range []error{nil, errors.New("the disk does not answer")} {
+		r := newRig(t)
+		j := &afterDeath{first: func() error { return blind }, found: tool.Snapshot{Effects: []tool.Effect{{Path: "a", After: "h"}}}}
+		must.Do(t, r.with("s", j).RunForPerson(t.Context(), tool.Run{Command: "echo x > a"}, func(tool.Ran) event.Body {
+			return event.PersonRan{}
+		}))
+		found := 0
+		for e := range r.store.Read(t.Context(), "s", 0) {
+			if c, ok := e.Body.(event.FileChanged); ok {
+				if found++; c.Unattributed != (blind != nil) {
+					t.Errorf("%v: %+v", blind, c)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%v: %d changes", blind, found)
+		}
+	}
+}
+
+// SPEC 11.1: what a session finds of another one's command after a crash is kept for that one.
+func TestAnothersChanges(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	shared := changes.Share(&afterDeath{found: tool.Snapshot{Tag: "other/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}})
+	for _, c := range []struct {
+		session string
+		finds   int
+	}{{"s", 0}, {"other", 1}, {"s", 0}} {
+		if ds, _ := r.with(c.session, shared).Recover(t.Context(), []llm.Call{{ID: "c1"}}); len(ds) != c.finds {
+			t.Errorf("%s finds %+v", c.session, ds)
+		}
 	}
 }
 
@@ -210,11 +331,20 @@ func TestRecover(t *testing.T) {
 type afterDeath struct {
 	tool.Journal
 	found tool.Snapshot
+	first func() error // of the first look, which finds nothing
 }
 
-func (j *afterDeath) Snapshot(context.Context, []string) (tool.Snapshot, error) { return j.found, nil }
-func (j *afterDeath) Checkpoint(string) error                                   { return nil }
-func (j *afterDeath) Lost([]string, int) []string                               { return nil }
+func (j *afterDeath) Snapshot(ctx context.Context, _ []string) (tool.Snapshot, error) {
+	if first := j.first; first != nil {
+		j.first = nil
+		return tool.Snapshot{}, first()
+	}
+	l := j.found
+	j.found = tool.Snapshot{}
+	return l, ctx.Err()
+}
+func (j *afterDeath) Checkpoint(string) error     { return nil }
+func (j *afterDeath) Lost([]string, int) []string { return nil }
 func (j *afterDeath) Content(context.Context, tool.Hash) ([]byte, error) {
 	return nil, errors.New("not kept")
 }
@@ -228,9 +358,7 @@ func TestFoldersThatAreNotSearched(t *testing.T) {
 		for i := range folders {
 			must.Do(t, os.MkdirAll(filepath.Join(r.dir, "big", strconv.Itoa(i)), 0o700))
 		}
-		rec := changes.New(r.log, &changes.Fold{}, changes.Config{
-			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: r.log.CatchUp, Journal: changes.Share(&afterDeath{}),
-		})
+		rec := r.with("s", changes.Share(&afterDeath{}))
 		cmds := must.Get(command.ParseWith("rm -r big", shellsyntax.Options{Dir: r.dir}))(t)
 		p := &turn.Pending{Footprint: tool.Footprint{Unknown: true, Shell: "rm -r big", Commands: cmds}}
 		if got := rec.Unrestorable(t.Context(), p, process.Confine{}); got != want {
@@ -264,12 +392,7 @@ func TestRecoverByKind(t *testing.T) {
 			event.Draft{Body: event.Completed(event.CallAsked{ID: "c1", Tool: c.tool, Args: call.Args, Does: c.does})},
 		)
 		must.Do(t, err)
-		fold := &changes.Fold{}
-		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold))(t)
-		rec := changes.New(log, fold, changes.Config{
-			Session: "s", Dir: r.dir, Store: r.store, Files: r.files, Now: time.Now, CatchUp: log.CatchUp,
-			Journal: &afterDeath{found: tool.Snapshot{Tag: "s/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}},
-		})
+		rec := r.with("s", &afterDeath{found: tool.Snapshot{Tag: "s/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}})
 		ds, _ := rec.Recover(t.Context(), []llm.Call{call})
 		if got := len(ds) == 1; got != c.want {
 			t.Errorf("%s %s that does %q: %+v, want recorded: %v", c.tool, c.args, c.does, ds, c.want)

@@ -156,9 +156,7 @@ func (c *Children) background(child Child, a tool.Agent, run tool.AgentRun) {
 	ctx, end := c.begin(c.cfg.Turn.Context(), child.ID)
 	c.all.Go(func() {
 		defer end()
-		if err := c.run(ctx, child, a, &run); err != nil && run.Error == "" {
-			run.Error = err.Error()
-		}
+		_ = c.run(ctx, child, a, &run) // an error is that of the log, which ends the turn
 		c.cfg.Turn.QueueNote(event.Draft{Body: event.Noted{Why: event.NotedAgent, Text: a.Report(run)}})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,13 @@ type parent struct {
 	hold  chan struct{}
 	lends Inheritance
 	spent budget.Spent // by each child
+	// refuses is the kind of event that the disk does not take; queued gets a token, and
+	// prompt is set, when a prompt waits.
+	refuses string
+	prompt  atomic.Bool
+	queued  chan struct{}
+	turn    context.Context
+	endTurn context.CancelFunc
 
 	mu     sync.Mutex
 	told   []event.Draft
@@ -42,9 +50,10 @@ type parent struct {
 
 func newParent(t *testing.T, store *memory.Store) *parent {
 	t.Helper()
-	p := &parent{t: t, store: store, spent: budget.Spent{USD: 0.25}, lends: Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7}}
+	p := &parent{t: t, store: store, spent: budget.Spent{USD: 0.25}, queued: make(chan struct{}, 1), lends: Inheritance{Model: llmtest.New(), System: "be good", Agents: 1, Left: 7}}
+	p.turn, p.endTurn = context.WithCancel(t.Context())
 	fold := &Fold{}
-	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "p", Now: time.Now}, fold))(t)
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: disk{store, p}, Session: "p", Now: time.Now}, fold))(t)
 	p.log = log
 	p.Children = New(Config{
 		Session: "p", Store: store, Log: log, Fold: fold,
@@ -72,7 +81,7 @@ func (p *parent) Open(_ context.Context, c Child) (Session, error) {
 	return &played{p, c}, nil
 }
 
-func (p *parent) Context() context.Context { return p.t.Context() }
+func (p *parent) Context() context.Context { return p.turn }
 
 func (p *parent) QueueNote(d event.Draft) bool {
 	p.mu.Lock()
@@ -87,8 +96,21 @@ func (p *parent) HasNote(event.NotedWhy) bool {
 	return len(p.told) > 0
 }
 
-func (p *parent) HasPrompt() bool         { return false }
-func (p *parent) Queued() <-chan struct{} { return nil }
+func (p *parent) HasPrompt() bool         { return p.prompt.Load() }
+func (p *parent) Queued() <-chan struct{} { return p.queued }
+
+// disk is what the log of a parent is on.
+type disk struct {
+	*memory.Store
+	p *parent
+}
+
+func (d disk) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
+	if ds[0].Body.Kind() == d.p.refuses {
+		return nil, errors.New("disk full")
+	}
+	return d.Store.Append(ctx, id, after, ds...)
+}
 
 func (s *played) Tree() *Tree { return nil }
 
@@ -130,10 +152,14 @@ func (s *played) Run(ctx context.Context, _ string, see func(event.Event) error)
 			}
 		}
 	}
+	if s.c.Shell != nil {
+		must.Done(s.p.t)(s.c.Shell.Start(ctx, tool.Run{Command: "of the child"}))
+	}
 	if s.p.hold != nil {
 		select {
 		case <-s.p.hold:
 		case <-ctx.Done():
+			time.Sleep(time.Minute) // of the test's own clock: it ends slowly
 			return "cut", event.Ended{End: event.EndInterrupted}, nil
 		}
 	}
@@ -255,10 +281,30 @@ func TestAgentsOfAForkAreLeftAlone(t *testing.T) {
 	}
 }
 
+// SPEC 14.1, 10.4: an agent whose end cannot be recorded did not end well.
+func TestAnEndThatIsNotRecorded(t *testing.T) {
+	p := newParent(t, memory.New(time.Now))
+	p.refuses = "agent_ended"
+	if run, err := p.For("call").Run(t.Context(), tool.Agent{Kind: "k"}); err == nil {
+		t.Errorf("%+v", run)
+	}
+}
+
 // SPEC 14.1: a turn does not end before its agents, and what ends it otherwise
 // ends them.
 func TestChildrenInTheBackground(t *testing.T) {
-	for _, interrupted := range []bool{false, true} {
+	for name, c := range map[string]struct {
+		end  func(*parent)
+		want string
+	}{
+		"it is done": {func(p *parent) { close(p.hold) }, "done fine"},
+		"it is stopped": {func(p *parent) {
+			if p.Stop(errors.New("the turn's end")); len(p.cancels) > 0 {
+				t.Error("it outlives the turn")
+			}
+		}, "interrupted cut"},
+		"its turn ends": {func(p *parent) { p.endTurn() }, "interrupted cut"},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newParent(t, memory.New(time.Now))
 			p.hold = make(chan struct{})
@@ -272,19 +318,20 @@ func TestChildrenInTheBackground(t *testing.T) {
 			if len(goes) > 0 {
 				t.Fatal("the turn did not wait")
 			}
-			want := "done fine"
-			if interrupted {
-				p.Stop(errors.New("the turn's end"))
-				want = "interrupted cut"
-			} else {
-				close(p.hold)
+			p.prompt.Store(true) // it joins the turn
+			p.queued <- struct{}{}
+			if !<-goes {
+				t.Error("the prompt waits for the agent")
 			}
+			p.prompt.Store(false)
+			go func() { goes <- p.MustContinue(t.Context()) }()
+			c.end(p)
 			if !<-goes {
 				t.Error("the model is not told")
 			}
 			p.all.Wait()
-			if n, ok := p.told[0].Body.(event.Noted); !ok || n.Text != want || len(p.told) != 1 {
-				t.Errorf("%+v, want %s", p.told, want)
+			if n, ok := p.told[0].Body.(event.Noted); !ok || n.Text != c.want || len(p.told) != 1 {
+				t.Errorf("%s: %+v, want %s", name, p.told, c.want)
 			}
 			p.told = nil
 			if p.MustContinue(t.Context()) {
@@ -354,12 +401,11 @@ func TestWhatAChildIsMadeOf(t *testing.T) {
 
 // SPEC 14.1: what a child left running ends with it, and nothing else does.
 func TestAChildsCommandsEnd(t *testing.T) {
-	under := &commands{}
-	sh := &shell{Shell: under, runs: map[string]bool{}}
+	under, p := &commands{}, newParent(t, memory.New(time.Now))
+	p.lends.Shell = under
 	_, _ = under.Start(t.Context(), tool.Run{Command: "of the parent"})
-	_, _ = sh.Start(t.Context(), tool.Run{Command: "of the child"})
-	sh.end()
-	if len(under.running) != 1 || under.running[0].Command != "of the parent" {
+	must.Done(t)(p.For("call").Run(t.Context(), tool.Agent{Kind: "k"}))
+	if under.n != 2 || len(under.running) != 1 || under.running[0].Command != "of the parent" {
 		t.Error(under.running)
 	}
 }

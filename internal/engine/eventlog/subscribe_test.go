@@ -153,8 +153,12 @@ func TestReaderThatReadsAlong(t *testing.T) {
 			s.EndReaders(false) // it wakes one that waits for what was dropped
 		}
 	}
-	if n != all {
-		t.Errorf("%d pieces of %d", n, all)
+	if n != all || len(s.subs) != 0 {
+		t.Errorf("%d pieces of %d, %d readers are left", n, all, len(s.subs))
+	}
+	s.EndReaders(true) // closed: who comes now waits for nothing
+	for e := range s.Events(t.Context(), s.Last()) {
+		t.Errorf("%+v", e)
 	}
 }
 

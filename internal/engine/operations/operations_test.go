@@ -26,6 +26,10 @@ type house struct {
 	t    *testing.T
 	log  *eventlog.Log
 	gate chan struct{}
+	// elsewhere is what another process does; refuses is the kind of event that the disk does
+	// not take.
+	elsewhere error
+	refuses   string
 
 	mu  sync.Mutex
 	ran []string // how each turn ended
@@ -35,10 +39,22 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, gate: make(chan struct{})}
 	fold := &Fold{}
-	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}, fold))(t)
-	h.log = log
-	h.Operations = New(Config{Session: "s", Log: log, Fold: fold, CatchUp: func(context.Context) error { return nil }})
+	h.log = must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: disk{memory.New(time.Now), h}, Session: "s", Now: time.Now}, fold))(t)
+	h.Operations = New(Config{Session: "s", Log: h.log, Fold: fold, CatchUp: func(context.Context) error { return h.elsewhere }})
 	return h
+}
+
+// disk is what a house's log is on.
+type disk struct {
+	event.Store
+	*house
+}
+
+func (d disk) Append(ctx context.Context, id string, after int64, ds ...event.Draft) ([]event.Event, error) {
+	if ds[0].Body.Kind() == d.refuses {
+		return nil, errors.New("disk full")
+	}
+	return d.Store.Append(ctx, id, after, ds...)
 }
 
 func (h *house) turn(r *Run) {
@@ -60,7 +76,9 @@ func (h *house) turn(r *Run) {
 
 func (h *house) prompt(id string) *Run {
 	h.t.Helper()
-	r, err := h.Start(h.t.Context(), Prompt{ID: id, Drafts: []event.Draft{{Body: event.Prompted{ID: id}}}, Turn: h.turn}, "", h.turn)
+	ctx, cancel := context.WithCancel(h.t.Context())
+	defer cancel() // who submitted it may go
+	r, err := h.Start(ctx, Prompt{ID: id, Drafts: []event.Draft{{Body: event.Prompted{ID: id}}}, Turn: h.turn}, "", h.turn)
 	must.Do(h.t, err)
 	return r
 }
@@ -147,7 +165,7 @@ func TestInterruptAndWithdraw(t *testing.T) {
 			}
 		}
 		h.InterruptRun(r.Cause()+1, "nobody") // of another run
-		if r.Context().Err() != nil {
+		if r.Context().Err() != nil || len(h.queue) != 2 {
 			t.Error("another run was interrupted")
 		}
 		h.Interrupt("person")
@@ -196,6 +214,7 @@ func TestHowOperationsEnd(t *testing.T) {
 		"failed":          {func(context.Context) error { return errors.New("no") }, event.Failed},
 		"nothing to do":   {func(context.Context) error { return turn.ErrNothingToCompact }, event.NothingDone},
 		"was interrupted": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, event.Cancelled},
+		"done even so":    {func(ctx context.Context) error { <-ctx.Done(); return nil }, event.OK},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHouse(t)
@@ -203,9 +222,7 @@ func TestHowOperationsEnd(t *testing.T) {
 			started := must.Get(h.Operate(ctx, event.OpStarted{Op: "x"}, "", "x runs", c.do))(t)
 			cancel() // whoever submitted it may go: it goes on
 			synctest.Wait()
-			if c.want == event.Cancelled {
-				h.Interrupt("person")
-			}
+			h.Interrupt("person")
 			h.Close()
 			h.log.EndReaders(true)
 			var done []event.OpDone
@@ -218,6 +235,43 @@ func TestHowOperationsEnd(t *testing.T) {
 			if len(done) != 1 || done[0].Outcome != c.want || (done[0].Error != nil) != (c.want != event.OK) {
 				t.Errorf("%s: %+v", name, done)
 			}
+		})
+	}
+}
+
+// SPEC 10.1, 10.4: what cannot begin leaves nothing behind that looks as if it ran.
+func TestWhatCannotBegin(t *testing.T) {
+	prompt := func(h *house) error {
+		_, err := h.Start(t.Context(), Prompt{Drafts: []event.Draft{{Body: event.Prompted{}}}}, "", h.turn)
+		return err
+	}
+	operation := func(h *house) error {
+		_, err := h.Operate(t.Context(), event.OpStarted{Op: "x"}, "", "x runs", func(context.Context) error { <-h.gate; return nil })
+		return err
+	}
+	for name, c := range map[string]struct {
+		elsewhere error
+		refuses   string
+		begin     func(*house) error
+	}{
+		"a prompt while another process runs a turn": {errors.New("in use"), "", prompt},
+		"a prompt on a full disk":                    {nil, "prompted", prompt},
+		"an operation on a full disk":                {nil, "op_started", operation},
+		"a prompt that waited, on a full disk": {nil, "prompted", func(h *house) error {
+			must.Do(t, operation(h))
+			h.prompt("waits")
+			close(h.gate)
+			synctest.Wait()
+			return h.log.Broken()
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			h.elsewhere, h.refuses = c.elsewhere, c.refuses
+			if err := c.begin(h); err == nil || h.Busy() {
+				t.Fatalf("%s: %v, busy %v", name, err, h.Busy())
+			}
+			h.Close()
 		})
 	}
 }

@@ -18,6 +18,52 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
+// desk is a judge on a log of its own, with a person who gives the call "1" one answer.
+type desk struct {
+	*Judge
+	t        *testing.T
+	store    *memory.Store
+	requests int
+	asked    []event.Question
+}
+
+func newDesk(t *testing.T, c permission.Config, person bool, answer event.Scope) *desk {
+	t.Helper()
+	c.Root = "/w"
+	d := &desk{t: t, store: memory.New(time.Now)}
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: d.store, Session: "s", Now: time.Now}))(t)
+	d.Judge = New(Config{
+		Rights: &Rights{Log: log, Policy: permission.New(c)}, Person: person,
+		Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
+		Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
+		Mask:         func(s string) string { return s },
+		Ask: func(_ context.Context, a event.Asked) (event.Answered, error) {
+			d.requests++
+			d.asked = append(d.asked, a.Questions...)
+			return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: answer}}}, nil
+		},
+	})
+	return d
+}
+
+// granted is the scope of what was granted for longer than a call.
+func (d *desk) granted() (scope event.Scope) {
+	for e, err := range d.store.Read(d.t.Context(), "s", 0) {
+		if g, ok := e.Body.(event.Granted); ok && err == nil {
+			scope = g.Scope
+		}
+	}
+	return scope
+}
+
+// calls are calls of a tool with an id from 1 on.
+func calls(footprints ...tool.Footprint) (step []*turn.Pending) {
+	for i, f := range footprints {
+		step = append(step, &turn.Pending{Call: llm.Call{ID: string(rune('1' + i)), Name: "x"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "x"}}, Footprint: f})
+	}
+	return step
+}
+
 // SPEC 4.7: what needs consent is one request for a whole step; without a person
 // it is denied, with what would allow it; what is denied is not asked about.
 func TestOneQuestionForAStep(t *testing.T) {
@@ -31,32 +77,12 @@ func TestOneQuestionForAStep(t *testing.T) {
 		{"a person", true, 2, [3]string{"", "The user did not allow it.", "Not allowed, it did not run: the rule"}, true},
 		{"nobody", false, 0, [3]string{"nobody is there to allow it", "nobody is there to allow it", "Not allowed, it did not run: the rule"}, false},
 	} {
-		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
-		policy := permission.New(permission.Config{Root: "/w"})
-		must.Do(t, policy.Add(permission.User, nil, nil, []string{"bash(make deny)"}))
-		requests, questions := 0, 0
-		j := New(Config{
-			Rights:       &Rights{Log: log, Policy: policy},
-			Person:       c.person,
-			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
-			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
-			Mask:         func(s string) string { return s },
-			Ask: func(_ context.Context, a event.Asked) (event.Answered, error) {
-				requests++
-				questions += len(a.Questions)
-				return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: event.Once}}}, nil
-			},
-		})
-		var step []*turn.Pending
-		for i, name := range []string{"one", "two", "deny"} {
-			step = append(step, &turn.Pending{
-				Call: llm.Call{ID: string(rune('1' + i)), Name: name},
-				Tool: tool.Tool{Spec: llm.ToolSpec{Name: name}}, Footprint: tool.Footprint{Shell: "make " + name},
-			})
-		}
-		must.Do(t, j.Gate().Check(t.Context(), step))
-		if questions != c.asked || requests > 1 {
-			t.Errorf("%s: %d questions in %d requests", c.name, questions, requests)
+		d := newDesk(t, permission.Config{}, c.person, event.Once)
+		must.Do(t, d.Rights.Policy.Add(permission.User, nil, nil, []string{"bash(make deny)"}))
+		step := calls(tool.Footprint{Shell: "make one"}, tool.Footprint{Shell: "make two"}, tool.Footprint{Shell: "make deny"})
+		must.Do(t, d.Gate().Check(t.Context(), step))
+		if len(d.asked) != c.asked || d.requests > 1 {
+			t.Errorf("%s: %d questions in %d requests", c.name, len(d.asked), d.requests)
 		}
 		for i, p := range step {
 			got := ""
@@ -83,14 +109,8 @@ func TestBeyondPlan(t *testing.T) {
 		{true, "plan mode only reads, and it changes a; the mode accept-edits allows it (Shift+Tab, /mode accept-edits)"},
 		{false, "plan mode only reads, and it changes a; a run with --permission-mode accept-edits may do it"},
 	} {
-		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
-		p := &turn.Pending{Call: llm.Call{ID: "1", Name: "edit"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "edit"}}}
-		p.Footprint.Writes = []tool.Span{{Path: "a"}}
-		j := New(Config{
-			Rights: &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w", Mode: permission.Plan})}, Person: c.person,
-			Drafts: func() *changes.Drafts { return changes.NewDrafts(nil, false) },
-		})
-		must.Do(t, j.Gate().Check(t.Context(), []*turn.Pending{p}))
+		p := calls(tool.Footprint{Writes: []tool.Span{{Path: "a"}}})[0]
+		must.Do(t, newDesk(t, permission.Config{Mode: permission.Plan}, c.person, event.No).Gate().Check(t.Context(), []*turn.Pending{p}))
 		if p.Refused == nil || !strings.Contains(p.Refused.Text, c.want) {
 			t.Errorf("%+v, want %q", p.Refused, c.want)
 		}
@@ -107,59 +127,73 @@ func TestClaimIsOnlyShown(t *testing.T) {
 		person bool
 		asked  int
 	}{{"a person", permission.AskMode, true, 1}, {"nobody", permission.AskMode, false, 0}, {"plan mode", permission.Plan, true, 0}, {"edits are accepted", permission.AcceptEdits, true, 1}} {
-		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
-		var asked []event.Question
-		j := New(Config{
-			Rights:       &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w", Mode: c.mode})},
-			Person:       c.person,
-			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
-			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
-			Mask:         func(s string) string { return s },
-			Ask: func(_ context.Context, a event.Asked) (event.Answered, error) {
-				asked = append(asked, a.Questions...)
-				return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: event.No}}}, nil
-			},
-		})
-		p := &turn.Pending{
-			Call: llm.Call{ID: "1", Name: "mcp__s__t"},
-			Tool: tool.Tool{Spec: llm.ToolSpec{Name: "mcp__s__t"}, Facts: tool.Facts{Kind: tool.Exec, Claim: says}}, Footprint: tool.Footprint{Unknown: true},
-		}
-		must.Do(t, j.Gate().Check(t.Context(), []*turn.Pending{p}))
-		if p.Refused == nil || len(asked) != c.asked || c.asked == 1 && !strings.HasSuffix(asked[0].Reason, "; "+says) {
-			t.Errorf("%s: %+v, %+v", c.name, p.Refused, asked)
+		d, p := newDesk(t, permission.Config{Mode: c.mode}, c.person, event.No), calls(tool.Footprint{Unknown: true})[0]
+		p.Tool.Facts = tool.Facts{Kind: tool.Exec, Claim: says}
+		must.Do(t, d.Gate().Check(t.Context(), []*turn.Pending{p}))
+		if p.Refused == nil || len(d.asked) != c.asked || c.asked == 1 && !strings.HasSuffix(d.asked[0].Reason, "; "+says) {
+			t.Errorf("%s: %+v, %+v", c.name, p.Refused, d.asked)
 		}
 	}
 }
 
 // SPEC 4.15: what may not be allowed for good is allowed for the session at most, whatever
-// a frontend answers.
+// a frontend answers; the same of what a running command needs.
 func TestAlwaysThatWasNotOffered(t *testing.T) {
 	for path, want := range map[string]event.Scope{"/srv/x/secrets.yaml": event.Session, "/srv/x/plain.txt": event.Always} {
-		store := memory.New(time.Now)
-		log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: store, Session: "s", Now: time.Now}))(t)
-		j := New(Config{
-			Rights:       &Rights{Log: log, Policy: permission.New(permission.Config{Root: "/w"})},
-			Person:       true,
-			Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
-			Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
-			Mask:         func(s string) string { return s },
-			Ask: func(context.Context, event.Asked) (event.Answered, error) {
-				return event.Answered{Verdicts: []event.Verdict{{Call: "1", Scope: event.Always}}}, nil
-			},
-		})
-		p := &turn.Pending{
-			Call: llm.Call{ID: "1", Name: "read"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "read"}},
-			Footprint: tool.Footprint{Reads: []tool.Span{{Path: path}}},
-		}
-		must.Do(t, j.Gate().Check(t.Context(), []*turn.Pending{p}))
-		var got event.Scope
-		for e, err := range store.Read(t.Context(), "s", 0) {
-			if g, ok := e.Body.(event.Granted); ok && err == nil {
-				got = g.Scope
-			}
-		}
-		if got != want || p.Refused != nil {
+		d, p := newDesk(t, permission.Config{}, true, event.Always), calls(tool.Footprint{Reads: []tool.Span{{Path: path}}})[0]
+		must.Do(t, d.Gate().Check(t.Context(), []*turn.Pending{p}))
+		if got := d.granted(); got != want || p.Refused != nil {
 			t.Errorf("%s is allowed for %q, want %q: %+v", path, got, want, p.Refused)
+		}
+		d = newDesk(t, permission.Config{}, true, event.Always)
+		o := permission.Opening{Act: process.ActRead, Opens: path, Rule: "read(" + path + ")", Always: want == event.Always}
+		if a := d.Gate().askHeld(t.Context(), p, process.Refusal{Act: o.Act, What: path}, o); a != process.Allowed || d.granted() != want {
+			t.Errorf("%s: %v, for %q, want %q", path, a, d.granted(), want)
+		}
+	}
+}
+
+// SPEC 16.14: a yes for one command covers the folder that it opened, without another question;
+// what the person's rules deny meanwhile stays closed.
+func TestYesOfACommand(t *testing.T) {
+	d, p := newDesk(t, permission.Config{}, true, event.Once), calls(tool.Footprint{Shell: "make"})[0]
+	hold := d.Gate().hold(t.Context(), p, permission.Decision{})
+	for _, c := range []struct {
+		file   string
+		denied bool
+		want   process.Answer
+	}{{"/data/x/a", false, process.Allowed}, {"/data/x/b", false, process.Allowed}, {"/data/x/c", true, process.Declined}} {
+		if c.denied {
+			must.Do(t, d.Rights.Policy.Add(permission.User, nil, nil, []string{"read(" + c.file + ")"}))
+		}
+		if _, a := hold(t.Context(), process.Refusal{Act: process.ActRead, What: c.file}); a != c.want || d.requests != 1 {
+			t.Errorf("%s: %v after %d questions, want %v", c.file, a, d.requests, c.want)
+		}
+	}
+}
+
+// SPEC 16.14, 16.5: a command runs again as the person only where a rule or the person allows
+// that, and not after it has changed something.
+func TestRunsAgainAsThePerson(t *testing.T) {
+	for name, c := range map[string]struct {
+		allow, deny []string
+		answer      event.Scope
+		done        string
+		want        process.Answer
+		asked       int
+	}{
+		"yes":                  {answer: event.Once, want: process.AsPerson, asked: 1},
+		"no":                   {answer: event.No, want: process.Declined, asked: 1},
+		"allowed by a rule":    {allow: []string{"unconfined(make)"}, want: process.AsPerson},
+		"denied by a rule":     {deny: []string{"unconfined(make)"}, answer: event.Once, want: process.Declined},
+		"it changed something": {answer: event.Once, done: "it changed /w/a", want: process.Declined},
+	} {
+		d := newDesk(t, permission.Config{Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}}, true, c.answer)
+		must.Do(t, d.Rights.Policy.Add(permission.User, c.allow, nil, c.deny))
+		p := calls(tool.Footprint{Shell: "make", Unknown: true})[0]
+		r := process.Refusal{Act: process.ActRead, What: "/home/u/.ssh/id", Done: c.done}
+		if a := d.Gate().asPerson(t.Context(), p, r, permission.Opening{Act: permission.ActPerson}); a != c.want || len(d.asked) != c.asked {
+			t.Errorf("%s: %v after %d questions, want %v", name, a, len(d.asked), c.want)
 		}
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
@@ -48,8 +46,8 @@ func TestHeldLink(t *testing.T) {
 	must.Write(t, filepath.Join(outside, "f"), "x")
 	ws := must.Get(workspace.Open(dir, workspace.Options{Outside: true}))(t)
 	defer ws.Close()
-	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
-	g := New(Config{Rights: &Rights{Log: log, Policy: permission.New(permission.Config{Root: dir})}, Person: true, Files: ws}).Gate()
+	g := newDesk(t, permission.Config{}, true, event.No).Gate()
+	g.Files = ws
 	for what, want := range map[string]permission.Verdict{filepath.Join(outside, "f"): permission.Ask, filepath.Join(outside+".link", "f"): permission.Deny} {
 		if _, v := g.held(&turn.Pending{}, process.Refusal{Act: process.ActRead, What: what}, permission.Decision{}); v != want {
 			t.Errorf("%s: %v, want %v", what, v, want)

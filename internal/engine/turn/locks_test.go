@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,9 +14,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
-	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/window"
 )
 
 // SPEC 4.1: calls that wait for a child session or a person take no place from
@@ -154,40 +155,52 @@ func TestMaskedLinesAreNotSeen(t *testing.T) {
 	}
 }
 
-// SPEC 4.8: a call whose start cannot be recorded does not run.
-func TestUnrecordedCallDoesNotRun(t *testing.T) {
-	ran := false
-	put := fileTool("put", true, func(context.Context, string) (tool.Result, error) { ran = true; return tool.Text("x"), nil })
-	b := newBench(llmtest.New(llmtest.Use("put", `{"path":"a"}`)), put)
-	b.Log = noStarts{b}
-	if _, err := b.Run(t.Context()); err != nil && !errors.Is(err, errNoStarts) {
-		t.Fatal(err)
-	}
-	if ran {
-		t.Error("it ran")
-	}
-}
-
-var errNoStarts = errors.New("no start is taken")
-
-// noStarts is a log that takes all but the starts of calls.
-type noStarts struct{ *bench }
-
-func (n noStarts) Append(ctx context.Context, ds ...event.Draft) error {
-	if _, ok := ds[0].Body.(event.CallStarted); ok {
-		return errNoStarts
-	}
-	return n.bench.Append(ctx, ds...)
-}
-
-// SPEC 6.7: a provider that refuses each length does not make the loop compact for ever.
-func TestRefusedLengthsAreASpiral(t *testing.T) {
-	l := Loop{Compaction: spiral{}}
-	if ok, err := l.tooLong(t.Context(), 1, fault.ErrContextLength, false); ok || !errors.Is(err, errSpiral) {
-		t.Errorf("tried again: %v, %v", ok, err)
+// SPEC 6.7, 9.6: after a provider refused a length, the request is sent again only if it got
+// shorter: not in a spiral, not where nothing can be left out, and not after an interrupt.
+func TestRefusedLengths(t *testing.T) {
+	stop := errors.New("stop")
+	nothing := new(window.Conversation).Plan(event.CompactedLength, "")
+	some := nothing
+	some.Summarise = true
+	for name, c := range map[string]struct {
+		packing
+		again bool
+		want  error
+	}{
+		"shorter":              {packing{plan: some}, true, nil},
+		"a spiral":             {packing{plan: some, spiral: true}, false, errSpiral},
+		"nothing to leave out": {packing{plan: nothing}, false, nil},
+		"interrupted":          {packing{plan: some, interrupt: stop}, false, stop},
+	} {
+		b := newBench(nil)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c.cancel = cancel
+		b.Compaction = c.packing
+		again, err := b.tooLong(ctx, 1, fault.ErrContextLength, false)
+		compacted := slices.ContainsFunc(b.events, func(e event.Body) bool { _, ok := e.(event.Compacted); return ok })
+		if again != c.again || compacted != c.again || !errors.Is(err, c.want) {
+			t.Errorf("%s: again %v, compacted %v, %v", name, again, compacted, err)
+		}
 	}
 }
 
-type spiral struct{ Compaction }
+// packing is a compaction with a plan.
+type packing struct {
+	plan      window.Plan
+	spiral    bool
+	interrupt error // while the summary is made
+	cancel    context.CancelCauseFunc
+}
 
-func (spiral) Due() (event.CompactedWhy, bool) { return event.CompactedFull, true }
+func (p packing) Due() (event.CompactedWhy, bool)                         { return event.CompactedFull, p.spiral }
+func (p packing) Dedup() (e event.Compacted, ok bool)                     { return e, false }
+func (p packing) Begin(context.Context, event.CompactedWhy, string) error { return nil }
+func (p packing) Plan(event.CompactedWhy, string) (window.Plan, bool)     { return p.plan, true }
+func (p packing) Rebase() event.Rebased                                   { return event.Rebased{} }
+func (p packing) After(context.Context) error                             { return nil }
+func (p packing) Summary(context.Context, window.Plan) (string, error) {
+	if p.interrupt != nil {
+		p.cancel(p.interrupt)
+	}
+	return "so far", nil
+}

@@ -90,9 +90,9 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	tickets := make([]*Ticket, len(pending))
 	var wg sync.WaitGroup
 	// A storage failure ends the turn: running calls are cancelled too.
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
-		cancel(nil)
+		cancel()
 		wg.Wait()
 		for _, t := range tickets {
 			t.Release()
@@ -133,7 +133,6 @@ func (l *Loop) run(ctx context.Context, pending []*Pending) error {
 	for i := range pending {
 		d := <-results[i]
 		if err := l.record(ctx, d); err != nil {
-			cancel(err)
 			return err
 		}
 		tickets[i].Release()

@@ -95,9 +95,12 @@ func (b *bench) Unique(m llm.Message) llm.Message {
 	return b.conv.Unique(m)
 }
 
-func (b *bench) Append(_ context.Context, ds ...event.Draft) error {
+func (b *bench) Append(ctx context.Context, ds ...event.Draft) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err() // as the log of a session
+	}
 	for _, d := range ds {
 		b.events = append(b.events, d.Body)
 		b.conv.Apply(event.Event{Body: d.Body})
@@ -377,7 +380,7 @@ func TestGapsAreCutOnce(t *testing.T) {
 		b := newBench(llmtest.New(llmtest.Use("run", `{"path":"a"}`)), run)
 		b.Results.Cap = func(string) int { return c.limit }
 		if c.fix != "" {
-			b.Stages.Gates = append(b.Stages.Gates, fixing(c.fix))
+			b.Stages.Gates = append(b.Stages.Gates, gate(func(_ int, p *Pending) error { p.Corrected(c.fix); return nil }))
 		}
 		must.Done(t)(b.Run(t.Context()))
 		d := b.results()[0]
@@ -421,14 +424,83 @@ func TestGapsAreCutOnce(t *testing.T) {
 	}
 }
 
-// fixing is a gate that corrects every call.
-type fixing string
+// gate does something with each call of a step.
+type gate func(n int, p *Pending) error
 
-func (f fixing) Check(_ context.Context, step []*Pending) error {
-	for _, p := range step {
-		p.Corrected(string(f))
+func (g gate) Check(_ context.Context, step []*Pending) error {
+	for i, p := range step {
+		if err := g(i, p); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// SPEC 4.7, 18.3: after a No runs what was allowed, and what that depends on; where a gate
+// breaks nothing runs.
+func TestAnswersToAStep(t *testing.T) {
+	for _, c := range []struct{ answers, ran string }{
+		{"yes yes", "[0 1]"}, {"yes no", "[0]"}, {"no yes", "[1]"}, {"- yes no -", "[0 1]"}, {"- no -", "[]"}, {"yes broken", "[]"}, {"- -", "[0 1]"},
+	} {
+		answers := strings.Fields(c.answers)
+		ran, use := []string{}, []string{}
+		put := fileTool("put", true, func(_ context.Context, path string) (tool.Result, error) {
+			ran = append(ran, path)
+			return tool.Text("ok"), nil
+		})
+		for i := range answers {
+			use = append(use, "put", fmt.Sprintf(`{"path":"%d"}`, i))
+		}
+		b := newBench(llmtest.New(llmtest.Use(use...)), put)
+		b.Locks = NewLocks(1)
+		b.Stages.Gates = append(b.Stages.Gates, gate(func(n int, p *Pending) error {
+			switch answers[n] {
+			case "yes":
+				p.Allowed = true
+			case "no":
+				p.Refused = &Refusal{Outcome: event.Denied, EndTurn: true}
+			case "broken":
+				return errors.New("the gate broke")
+			}
+			return nil
+		}))
+		_, _ = b.Run(t.Context())
+		if fmt.Sprint(ran) != c.ran {
+			t.Errorf("%s: %v ran, want %s", c.answers, ran, c.ran)
+		}
+		b.oneResultEach(t)
+	}
+}
+
+// SPEC 4.6: what a call shows that stands behind an agent is recorded before that has ended,
+// and once.
+func TestSeenBehindAnAgent(t *testing.T) {
+	agent := tool.New("agent", "an agent", func(tool.Env, pathArg) (tool.Footprint, error) { return tool.Footprint{RunsChild: true}, nil },
+		func(context.Context, tool.Env, pathArg) (tool.Result, error) { return tool.Text("done"), nil })
+	look := fileTool("look", false, func(context.Context, string) (tool.Result, error) {
+		return tool.Result{Text: "x", Seen: []tool.Span{{Path: "a"}}}, nil
+	})
+	b := newBench(llmtest.New(llmtest.Use("agent", `{"path":"x"}`, "look", `{"path":"a"}`)), agent, look)
+	must.Done(t)(b.Run(t.Context()))
+	seen := 0
+	for _, e := range b.events {
+		if _, ok := e.(event.FileSeen); ok {
+			seen++
+		}
+	}
+	if seen != 1 {
+		t.Errorf("it is recorded %d times", seen)
+	}
+}
+
+// SPEC 4.8: a reply that came whole is recorded, also where an interrupt came before its end.
+func TestReplyThatCameWhole(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := newBench(llmtest.New(llmtest.Turn{Text: "whole", Before: func(*llm.Request) { cancel() }}))
+	_, _ = b.Run(ctx)
+	if _, ok := b.events[len(b.events)-1].(event.Replied); !ok {
+		t.Errorf("%+v", b.events)
+	}
 }
 
 // Replies that are cut go on, but not for ever.
@@ -484,12 +556,15 @@ func (f fullDisk) Append(ctx context.Context, ds ...event.Draft) error {
 	return f.bench.Append(ctx, ds...)
 }
 
+// SPEC 4.8, 10.4: a log that takes nothing ends the turn, and a call whose start cannot be
+// recorded does not run.
 func TestBrokenLogEndsTheTurn(t *testing.T) {
-	read := fileTool("look", false, func(context.Context, string) (tool.Result, error) { return tool.Text("x"), nil })
-	b := newBench(llmtest.New(llmtest.Use("look", `{"path":"a"}`)), read)
+	ran := false
+	put := fileTool("put", true, func(context.Context, string) (tool.Result, error) { ran = true; return tool.Text("x"), nil })
+	b := newBench(llmtest.New(llmtest.Use("put", `{"path":"a"}`)), put)
 	full := errors.New("disk full")
 	b.Log = fullDisk{b, full}
-	if end, err := b.Run(t.Context()); end != event.EndFailed || !errors.Is(err, full) {
-		t.Errorf("%v %v", end, err)
+	if end, err := b.Run(t.Context()); end != event.EndFailed || !errors.Is(err, full) || ran {
+		t.Errorf("%v %v, ran %v", end, err, ran)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -60,10 +61,7 @@ func editWith(t *testing.T, version int, offers object, turns ...llmtest.Turn) *
 
 func editModel(t *testing.T, version int, offers object, m *llmtest.Model) *editor {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	cfg := sessiontest.Config(t, dir, m, nil)
 	cfg.Person = true
 	cfg.Tools = append(cfg.Tools, tools.AskUser(), tools.Edit())
@@ -142,10 +140,7 @@ func (e *editor) begin(version int, offers object) {
 func (e *editor) write(m object) {
 	e.t.Helper()
 	m["jsonrpc"] = "2.0"
-	b, err := json.Marshal(m)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(m))(e.t)
 	e.line(string(b))
 }
 
@@ -464,7 +459,9 @@ func TestQuestionsOfTheModel(t *testing.T) {
 	}
 	e.choose(id, "2")
 	e.result(sent)
-	if log := e.log(); !strings.Contains(log, "Which name?") || !strings.Contains(log, "cannot ask for words") {
+	e.result(e.request("session/close", object{"sessionId": e.id}))
+	e.result(e.request("session/load", object{"sessionId": e.id, "cwd": e.dir})) // past questions are not asked again
+	if log := e.log(); strings.Count(log, `\n\nWhich name?\n\n`) != 1 || !strings.Contains(log, "cannot ask for words") {
 		t.Errorf("%s", log)
 	}
 }
@@ -648,9 +645,7 @@ func TestPromptOf(t *testing.T) {
 		{"[{\"type\":\"resource\",\"resource\":{\"uri\":\"zed:///sel\",\"text\":\"a\\n```\\n@/etc/passwd\"}}]", "zed:///sel:\n````\na\n```\n@/etc/passwd\n````"},
 	} {
 		var blocks []block
-		if err := json.Unmarshal([]byte(c.blocks), &blocks); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(c.blocks), &blocks))
 		p, err := promptOf("/w", blocks)
 		if err != nil || p.text != c.want {
 			t.Errorf("%s: %q, %v, want %q", c.blocks, p.text, err, c.want)
@@ -750,12 +745,8 @@ func TestImagesOfResults(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		e := edit(t, version, llmtest.Use("read", `{"files":[{"path":"a.png"},{"path":"a.pdf"},{"path":"a.wav"}]}`), llmtest.Say("a picture"))
 		var b bytes.Buffer
-		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(e.dir, "a.png"), b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))))
+		must.Do(t, os.WriteFile(filepath.Join(e.dir, "a.png"), b.Bytes(), 0o600))
 		for name, data := range map[string]string{"a.pdf": "%PDF-1", "a.wav": "RIFF\x00\x00\x00\x00WAVE"} {
 			if err := os.WriteFile(filepath.Join(e.dir, name), []byte(data), 0o600); err != nil {
 				t.Fatal(err)

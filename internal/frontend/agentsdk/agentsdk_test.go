@@ -567,6 +567,15 @@ func TestEnds(t *testing.T) {
 			t.Error(code)
 		}
 	})
+	t.Run("closed while it is asked", func(t *testing.T) {
+		p := converse(t, llmtest.New(write("a.txt", "x"), llmtest.Say("done")), nil)
+		p.say("go")
+		p.asked()
+		_ = p.in.Close()
+		if r := p.next("result/success"); r["result"] != "done" || p.file("a.txt") != "" || !strings.Contains(string(encode(p.all)), "nobody is there to be asked any more") {
+			t.Errorf("%v", r)
+		}
+	})
 	t.Run("one prompt", func(t *testing.T) {
 		p := converse(t, llmtest.New(llmtest.Say("hello")), func(o *Options, _ *session.Config) { o.Prompt = "go" })
 		if r := p.next("result/success"); r["result"] != "hello" {

@@ -83,13 +83,16 @@ func TestChoices(t *testing.T) {
 			Question{Calls: []Consent{{Rule: "edit(x)", Edits: true}}},
 			"allow? [y]es, [e] yes, and all edits from now on, [s] yes, for this session, [n]o, and what to do instead: ", "s allows edits in x for this session; e changes to the mode accept-edits",
 		},
-		"several": {Question{Calls: []Consent{{}, {Edits: true}}}, "allow all 2? [y]es, [o]ne by one, [e] yes, and all edits from now on, [n]o, and what to do instead: ", ""},
+		"several": {Question{Calls: []Consent{{Rule: "bash(ls *)"}, {Edits: true}}}, "allow all 2? [y]es, [o]ne by one, [e] yes, and all edits from now on, [n]o, and what to do instead: ", ""},
 		"options": {Question{Options: []string{"a", "b"}}, "answer (a number, or your own words): ", ""},
 		"words":   {Question{}, "answer: ", ""},
 	} {
 		f := newForm(c.q, func() bool { return false })
 		if f.Prompt() != c.prompt || f.Allows() != c.allows {
 			t.Errorf("%s: %q %q", name, f.Prompt(), f.Allows())
+		}
+		if f.Denies() != "" && len(c.q.Calls) != 1 {
+			t.Errorf("%s: never is for %s alone", name, f.Denies())
 		}
 		for _, ch := range f.Choices() {
 			if ch.Covers != "" && ch.Covers != permission.InWords(c.q.Calls[0].Rule) {
@@ -105,12 +108,12 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// SPEC 18.4: Enter alone answers no question, also none that wants a text.
-func TestEnterIsNoText(t *testing.T) {
+// SPEC 18.4: neither Enter alone nor a slash command is the text that a question wants.
+func TestWhatIsNoText(t *testing.T) {
 	f := newForm(Question{ID: "q", Text: "Which port?"}, func() bool { return false })
-	for _, in := range []string{"", "  "} {
-		if got := f.Read(in); got != NotAnswer {
-			t.Errorf("%q is %s", in, got)
+	for in, want := range map[string]Effect{"": NotAnswer, "  ": NotAnswer, "/mode auto": SlashCommand} {
+		if got := f.Read(in); got != want || f.Answer().Text != "" {
+			t.Errorf("%q is %s: %q", in, got, f.Answer().Text)
 		}
 	}
 	if got := f.Read("8642"); got != Complete || f.Answer().Text != "8642" {

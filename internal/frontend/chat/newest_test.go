@@ -10,7 +10,6 @@ import (
 
 // SPEC 18.1: what /copy takes is what the conversation shows, counted from the newest.
 func TestNewest(t *testing.T) {
-	zero := 0
 	bodies := []event.Body{
 		event.Prompted{Text: "go"},
 		event.Requested{},
@@ -20,7 +19,7 @@ func TestNewest(t *testing.T) {
 		event.CallAsked{ID: "1", Tool: "bash"}, event.CallDone{ID: "1", Tool: "bash", Outcome: event.OK, Command: "ls", Result: llm.Result{Text: "x\n"}},
 		event.CallAsked{ID: "2", Tool: "read"}, event.CallDone{ID: "2", Tool: "read", Outcome: event.OK, Result: llm.Result{Text: "not a command's"}},
 		event.Ended{End: event.EndDone},
-		event.PersonRan{Command: "pwd", Output: "/w\n", Exit: &zero},
+		event.PersonRan{Command: "pwd", Output: "/w\n", Exit: new(0)},
 		event.AsideAsked{ID: "q", Text: "what?"}, event.AsideAnswered{ID: "q", Text: "beside"},
 		event.Recalled{Key: "k", Text: " recalled "},
 	}

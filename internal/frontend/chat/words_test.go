@@ -40,12 +40,11 @@ func TestOutcomeWords(t *testing.T) {
 	if got := outcomeWords(event.CallDone{Outcome: event.Failed, Result: llm.Result{Text: "[1, 2]"}}); got != "failed: [1, 2]" {
 		t.Errorf("%q", got)
 	}
-	two := 2
 	for want, d := range map[string]event.CallDone{
 		"12 matches":                                {Outcome: event.OK, Note: "12 matches"},
 		"12 matches 1.5s":                           {Outcome: event.OK, Note: "12 matches", Took: 1500 * time.Millisecond},
 		"exit code 0, 2s":                           {Outcome: event.OK, Note: "exit code 0, 2s", Command: "x", Took: 2 * time.Second},
-		"exit code 2":                               {Outcome: event.Failed, Exit: &two, Result: llm.Result{Text: "boom"}},
+		"exit code 2":                               {Outcome: event.Failed, Exit: new(2), Result: llm.Result{Text: "boom"}},
 		"failed: no such file":                      {Outcome: event.Failed, Result: llm.Result{Text: "no such file\nmore"}},
 		"not run: a rule says so":                   {Outcome: event.Denied, Result: llm.Result{Text: "Not allowed, it did not run: a rule says so"}},
 		"not run: not trusted":                      {Outcome: event.Denied, Result: llm.Result{Text: "not run: not trusted"}},

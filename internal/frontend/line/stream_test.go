@@ -62,14 +62,13 @@ func TestStreamThatDiffers(t *testing.T) {
 
 // SPEC 10.1, 5.4: a command's output is shown as it comes, and not again.
 func TestOutputOnce(t *testing.T) {
-	one := 1
 	for _, c := range []struct {
 		streamed, output string
 		exit             *int
 		want             string
 	}{
 		{"a\nb\n", "a\nb\n", new(int), "a\nb\n"},
-		{"a\n", "a\nb", &one, "a\nb\nexit code 1\n"},
+		{"a\n", "a\nb", new(1), "a\nb\nexit code 1\n"},
 		{"", "all of it", new(int), "all of it\n"},
 		{"1\n2\n3\n4\n", "1\n… 2 lines left out …\n4\n", new(int), "1\n2\n3\n4\n"},
 		{"1\n3\n", "1\n2\n3\n4\n", nil, "1\n3\npawl: the screen missed a part of this; it ends with: 4\nit was stopped\n"},

@@ -43,9 +43,7 @@ func TestResources(t *testing.T) {
 	if _, err := p.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "pawl://diff/other"}); err == nil {
 		t.Error("there is no such diff")
 	}
-	if err := p.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "pawl://status"}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, p.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "pawl://status"}))
 	p.text(t, "undo", `{}`)
 	if got := <-p.updates; got != "pawl://diff/turn" {
 		t.Error(got)
@@ -126,8 +124,6 @@ func TestServeHTTP(t *testing.T) {
 		t.Errorf("%v, %v", tools, err)
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 	_ = p.Close()
 }

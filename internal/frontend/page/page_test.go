@@ -47,8 +47,7 @@ func passed(bodies []event.Body) func(func(event.Event) error) error {
 }
 
 func said(thought, text string) event.Replied {
-	cost := 0.0123
-	return event.Replied{Cost: &cost, Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.Reasoning, Text: thought}, llm.TextPart(text)}}}}
+	return event.Replied{Cost: new(0.0123), Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.Reasoning, Text: thought}, llm.TextPart(text)}}}}
 }
 
 // conversation has all that a page shows.

@@ -64,9 +64,7 @@ func TestCopiesOfDeadWorkers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := errors.Join(remove(), removeSecond()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(remove(), removeSecond()))
 	if left, _ := filepath.Glob(filepath.Join(workers, "w-*")); len(left) != 1 {
 		t.Errorf("left %v", left)
 	}

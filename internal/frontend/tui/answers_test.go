@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/choice"
-	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 )
 
 // Each text that was entered or typed is in the prompt or in the queue, and only once: Up
@@ -23,12 +22,10 @@ func TestDraftAndQueue(t *testing.T) {
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("  begun")
 	for _, text := range []string{"first entry", "second entry"} {
-		r.say(text)
-		r.press("enter")
+		r.enter(text)
 		r.see("◦ " + text)
 	}
 	r.say("a draft")
@@ -52,23 +49,19 @@ func TestOneKeyAnswers(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.rest(1)
 	r.clock.stand()
 	seen := func(answers string) {
-		r.say("/undo")
-		r.press("enter")
+		r.enter("/undo")
 		r.see("y  yes\n  n  no")
 		r.say("y")
 		r.see("› y")
 		r.press("backspace")
-		r.pass(time.Second)
-		r.send(keys.Focus{In: true}) // anything: time has passed
+		r.passed(time.Second)
 		r.see("press a key")
 		r.press(answers)
-		r.pass(time.Second)
-		r.send(keys.Focus{In: true})
+		r.passed(time.Second)
 	}
 	seen("esc")
 	r.see("nothing was changed")
@@ -118,8 +111,7 @@ func TestNumberAnswers(t *testing.T) {
 	for typed, want := range map[string]string{"2": "blue", "2 of them": "2 of them"} {
 		r := newRig(t, llmtest.New(llmtest.Use("ask_user", `{"question":"Which?","options":["red","blue"]}`), llmtest.Say("all done")))
 		r.start("")
-		r.say("go")
-		r.press("enter")
+		r.enter("go")
 		r.see("Enter answers")
 		if typed == "2" {
 			r.press("2")
@@ -144,17 +136,14 @@ func TestReasonIsNoAnswer(t *testing.T) {
 	for _, reason := range []string{"yes is wrong", "s", "always", "edit the other", "x", "no"} {
 		r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 		r.start("")
-		r.say("go")
-		r.press("enter")
+		r.enter("go")
 		r.see("press a key")
 		r.clock.stand()
 		r.press("n")
 		r.say(reason[:1])
-		r.pass(time.Minute)
-		r.send(keys.Focus{In: true})
+		r.passed(time.Minute)
 		r.see("what to do instead: " + reason[:1])
-		r.say(reason[1:])
-		r.press("enter")
+		r.enter(reason[1:])
 		r.see("→ not allowed: " + reason)
 		if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
 			t.Errorf("%q allowed the call", reason)
@@ -171,8 +160,7 @@ func TestMenuHidesNoAnswer(t *testing.T) {
 	r.mode = "ask"
 	r.start("")
 	r.resize(40, 20)
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("n  no, and what to do instead")
 	r.press("tab")
 	r.say("/")

@@ -20,8 +20,7 @@ func TestBackgroundCommands(t *testing.T) {
 	))
 	r.mode = "yolo"
 	r.start("")
-	r.say("serve it")
-	r.press("enter")
+	r.enter("serve it")
 	r.see("It runs.")
 	r.rest(1)
 	r.see("1 job http://localhost:5173/")
@@ -29,8 +28,7 @@ func TestBackgroundCommands(t *testing.T) {
 	r.until("counted in a narrow window", func(string) bool { return strings.Contains(r.screen(), "· 1 job\n") })
 	r.resize(80, 24)
 	r.see("1 job http://localhost:5173/")
-	r.say("/bashes")
-	r.press("enter")
+	r.enter("/bashes")
 	r.see("commands in the background: type to search")
 	r.see("Local: http://0.0.0.0:5173/") // the end of what the selected one prints
 	r.press("enter")
@@ -38,15 +36,12 @@ func TestBackgroundCommands(t *testing.T) {
 	r.see("bg1 echo first;")
 	r.press("q")
 	r.until("left", func(string) bool { return !strings.Contains(r.screen(), "q leaves") })
-	r.say("/bashes")
-	r.press("enter")
+	r.enter("/bashes")
 	r.see("end it, with all its processes")
-	r.say("end it")
-	r.press("enter")
+	r.enter("end it")
 	r.see("ended bg1")
 	r.until("none is counted", func(string) bool { return !strings.Contains(r.screen(), "1 job") })
-	r.say("/tasks ")
-	r.press("enter")
+	r.enter("/tasks ")
 	r.see("nothing runs in the background")
 }
 

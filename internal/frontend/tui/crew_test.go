@@ -41,8 +41,7 @@ func TestSwarmOnTheScreen(t *testing.T) {
 	r.see("taken by w1: bash go test ./parser")
 	r.session.Coordination().Show(event.TaskCalled{Worker: "w9", What: "of nobody"})
 
-	r.say("do more")
-	r.press("enter")
+	r.enter("do more")
 	r.see("a swarm runs here")
 	r.until("the text is still there", func(string) bool { return strings.Contains(r.screen(), "› do more") })
 	for range len("do more") {

@@ -108,14 +108,12 @@ func TestPickSession(t *testing.T) {
 	r.start("")
 	r.see("mode ask; /help")
 	for _, leave := range []string{"esc", "ctrl+c"} {
-		r.say("/resume ")
-		r.press("enter")
+		r.enter("/resume ")
 		r.see("sessions of this folder: type to search")
 		r.press(leave)
 		r.until("closed", func(seen string) bool { return !strings.Contains(seen, "type to search") })
 	}
-	r.say("/resume ")
-	r.press("enter")
+	r.enter("/resume ")
 	r.see("sessions of this folder: type to search")
 	r.say("pars")
 	r.see("❯ mend the parser")
@@ -137,12 +135,10 @@ func TestPickCommand(t *testing.T) {
 	r := newRig(t, llmtest.New())
 	r.start("")
 	r.see("mode ask; /help")
-	r.say("/help")
-	r.press("enter")
+	r.enter("/help")
 	r.see("commands: type to search")
 	r.see("model, rights and servers (10)")
-	r.say("undo")
-	r.press("enter")
+	r.enter("undo")
 	r.see("› /undo")
 }
 

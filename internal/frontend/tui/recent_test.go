@@ -18,8 +18,7 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 	r.start("")
 	const turns = 8
 	for n := range turns {
-		r.say(fmt.Sprintf("prompt number %d", n+1))
-		r.press("enter")
+		r.enter(fmt.Sprintf("prompt number %d", n+1))
 		r.rest(n + 1)
 	}
 	was := r.text()
@@ -49,8 +48,7 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 	again.see("prompt number 1")
 	again.see("reply number 1.")
 	again.press("q")
-	again.say(fmt.Sprintf("prompt number %d", turns+1))
-	again.press("enter")
+	again.enter(fmt.Sprintf("prompt number %d", turns+1))
 	again.until("the end of the turn", func(s string) bool {
 		_, end, ok := strings.Cut(s, fmt.Sprintf("reply number %d.", turns+1))
 		return ok && strings.Contains(end, "model reply")

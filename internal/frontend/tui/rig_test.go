@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -388,6 +389,28 @@ func (r *rig) say(text string) {
 	r.t.Helper()
 	for _, c := range text {
 		r.press(string(c))
+	}
+}
+
+// enter types a text and presses Enter.
+func (r *rig) enter(text string) {
+	r.t.Helper()
+	r.say(text)
+	r.press("enter")
+}
+
+// passed is pass, and then the screen sees that time has passed.
+func (r *rig) passed(d time.Duration) {
+	r.t.Helper()
+	r.pass(d)
+	r.send(keys.Focus{In: true})
+}
+
+// unmade ends the test where the call that asks has made its file.
+func (r *rig) unmade(why string) {
+	r.t.Helper()
+	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
+		r.t.Fatal(why)
 	}
 }
 

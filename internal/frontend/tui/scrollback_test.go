@@ -94,8 +94,7 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 		}
 		switch kind := []string{"say", "say", "paste", "ask", "hang", "fail"}[rnd.IntN(6)]; kind {
 		case "ask":
-			r.say("ask " + mark())
-			r.press("enter")
+			r.enter("ask " + mark())
 			r.see("press a key")
 			if rnd.IntN(2) == 0 {
 				r.resize(40+rnd.IntN(120), height)
@@ -109,8 +108,7 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 			r.send(keys.Paste{Text: pasted})
 			r.press("enter")
 		case "hang":
-			r.say("hang " + mark())
-			r.press("enter")
+			r.enter("hang " + mark())
 			r.until("half", func(s string) bool { return strings.HasSuffix(strings.TrimSpace(before(s, "\n› ")), "half a") })
 			if watcher == nil { // the model waits
 				gone[marks-1], gone[marks] = true, true

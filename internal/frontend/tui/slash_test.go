@@ -16,8 +16,7 @@ const planned = "I looked.\n\n# Plan: a flag\n\n## Phase 1: parse it\n\nIn main.
 func TestCommandsOnTheScreen(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say(planned), llmtest.Say("All *done*."), llmtest.Say("It is **42**."), llmtest.Say("reviewed")))
 	r.start("")
-	r.say("/plan add a flag")
-	r.press("enter")
+	r.enter("/plan add a flag")
 	r.see("› add a flag")
 	r.see("the plan has 2 phases")
 	r.say("e")                         // one key answers: a second one could be for the next question
@@ -36,8 +35,7 @@ func TestCommandsOnTheScreen(t *testing.T) {
 		t.Errorf("the status:\n%s", r.screen())
 	}
 	before := r.text()
-	r.say("/states")
-	r.press("enter")
+	r.enter("/states")
 	for _, want := range []string{"waits for you", "the way of this turn", "reads the prompt → the model answers", "phases", "parse it"} {
 		r.see(want)
 	}
@@ -46,13 +44,11 @@ func TestCommandsOnTheScreen(t *testing.T) {
 	if got := r.text(); got != before {
 		t.Errorf("the view left a trace:\n%s\nbefore:\n%s", got, before)
 	}
-	r.say("/btw what is it?")
-	r.press("enter")
+	r.enter("/btw what is it?")
 	r.see("◇ btw: what is it?")
 	r.see("│ It is 42.")
 	r.see("not a part of the conversation")
-	r.say("/copy reply 2")
-	r.press("enter")
+	r.enter("/copy reply 2")
 	r.see("copied: reply, 1 line")
 	r.mu.Lock()
 	copied := slices.Clone(r.term.Copied)
@@ -60,18 +56,14 @@ func TestCommandsOnTheScreen(t *testing.T) {
 	if len(copied) != 1 || !strings.Contains(copied[0], "QWxsICpkb25lKi4K") && !strings.Contains(copied[0], "All *done*.\n") {
 		t.Errorf("copied %q", copied)
 	}
-	r.say("/keys")
-	r.press("enter")
+	r.enter("/keys")
 	r.see("Ctrl+T")
 	r.press("q")
-	r.say("/theme gold")
-	r.press("enter")
+	r.enter("/theme gold")
 	r.see("unknown theme gold")
-	r.say("/theme contrast")
-	r.press("enter")
+	r.enter("/theme contrast")
 	r.see("theme contrast")
-	r.say("/review main")
-	r.press("enter")
+	r.enter("/review main")
 	r.see("› Review these changes: main")
 	r.rest(3)
 	r.press("ctrl+d")

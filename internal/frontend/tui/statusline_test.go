@@ -38,8 +38,7 @@ func TestStatusLine(t *testing.T) {
 	if strings.Contains(text, "third") || !strings.Contains(text, "second") || strings.Contains(text, "owned") || strings.Contains(text, "[31m") {
 		t.Errorf("%s", text)
 	}
-	r.say("hello")
-	r.press("enter")
+	r.enter("hello")
 	r.rest(1)
 	r.see("turn over")
 	mu.Lock()
@@ -58,8 +57,7 @@ func TestStatusLineThatHangs(t *testing.T) {
 		return "too late"
 	}
 	r.start("")
-	r.say("hello")
-	r.press("enter")
+	r.enter("hello")
 	r.rest(1)
 	r.see("fine")
 	if strings.Contains(r.text(), "too late") {
@@ -71,8 +69,7 @@ func TestStatusLineThatHangs(t *testing.T) {
 func TestTryingAgain(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Turn{Err: &fault.Error{Category: fault.Provider, Retryable: true, Message: "busy", RetryAfter: time.Minute}}))
 	r.start("")
-	r.say("do it")
-	r.press("enter")
+	r.enter("do it")
 	r.see("● trying again · esc interrupts, then /model takes another")
 	r.press("esc")
 	r.see("interrupted")

@@ -64,8 +64,7 @@ func TestSymbols(t *testing.T) {
 	})
 	r.press("tab")
 	r.see("› @calc.go:2-3")
-	r.say("why?")
-	r.press("enter")
+	r.enter("why?")
 	r.rest(1)
 	last := m.Requests()[0]
 	said := last.Messages[len(last.Messages)-1].Text()

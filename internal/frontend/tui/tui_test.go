@@ -24,8 +24,7 @@ import (
 func TestConversation(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "I think.", Text: "# Head\n\nSome **bold** text and `code`.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n", Piece: 3}))
 	r.start("")
-	r.say("hello")
-	r.press("enter")
+	r.enter("hello")
 	r.rest(1)
 	want := `pawl  scripted/script from this test, $1/$10 per M tokens; mode ask; /help
 
@@ -90,8 +89,7 @@ func TestQuestion(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, llmtest.New(write, llmtest.Say("all done")))
 			r.start("")
-			r.say("go")
-			r.press("enter")
+			r.enter("go")
 			r.see("press a key")
 			r.see("+one")
 			if n := strings.Count(r.text(), "+one"); n != 1 {
@@ -134,17 +132,14 @@ func TestQuestion(t *testing.T) {
 func TestAWordIsNoAnswer(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("press a key")
 	r.press("enter")
 	r.see("please answer")
 	r.say("use essays") // s and y and e and a among it
 	r.see("› use essays")
 	r.see("Tab answers")
-	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
-		t.Fatal("typing allowed the call")
-	}
+	r.unmade("typing allowed the call")
 	r.press("enter")
 	r.see("◦ use essays") // what waits is seen below the question
 	r.press("up")
@@ -169,8 +164,7 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("esc interrupts")
 	r.say("but ")
 	close(asks)
@@ -179,9 +173,7 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	r.pass(10 * time.Second)
 	r.say("y")
 	r.see("› but yesy")
-	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
-		t.Fatal("typing allowed the call")
-	}
+	r.unmade("typing allowed the call")
 	r.press("tab")
 	r.see("press a key")
 	r.press("y")
@@ -203,23 +195,18 @@ func TestQuestionTakesNoWord(t *testing.T) {
 			r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 			r.clock.stand()
 			r.start("")
-			r.say("go")
-			r.press("enter")
+			r.enter("go")
 			r.see("y  yes")
-			r.pass(time.Second)
-			r.send(keys.Focus{In: true})
+			r.passed(time.Second)
 			r.see("press a key")
 			for _, c := range word {
 				r.pass(letterDelay / 2)
 				r.say(string(c))
 			}
 			r.see("› " + word)
-			r.pass(time.Minute)
-			r.send(keys.Focus{In: true})
+			r.passed(time.Minute)
 			r.see("Tab answers")
-			if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
-				t.Fatal("a word allowed the call")
-			}
+			r.unmade("a word allowed the call")
 			r.press("tab")
 			r.press("y")
 			r.rest(1)
@@ -237,20 +224,15 @@ func TestPasteIsNoAnswer(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.clock.stand()
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("y  yes")
-	r.pass(time.Second)
-	r.send(keys.Focus{In: true})
+	r.passed(time.Second)
 	r.see("press a key")
 	r.send(keys.Paste{Text: "y"})
 	r.say("e")
-	r.pass(time.Minute)
-	r.send(keys.Focus{In: true})
+	r.passed(time.Minute)
 	r.see("› ye")
-	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
-		t.Fatal("a paste allowed the call")
-	}
+	r.unmade("a paste allowed the call")
 	r.press("tab")
 	r.press("y")
 	r.rest(1)
@@ -266,8 +248,7 @@ func TestQuestionWaits(t *testing.T) {
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("esc interrupts")
 	r.pass(time.Minute) // nobody types
 	close(asks)
@@ -280,12 +261,10 @@ func TestQuestionWaits(t *testing.T) {
 	r.press("y") // the last key was pressed only now
 	r.see("› y")
 	r.press("backspace", "enter")
-	r.pass(time.Second)
-	r.send(keys.Focus{In: true}) // anything: time has passed
+	r.passed(time.Second)
 	r.see("press a key")
 	r.press("y")
-	r.pass(time.Second)
-	r.send(keys.Focus{In: true})
+	r.passed(time.Second)
 	r.see("all done")
 }
 
@@ -297,15 +276,12 @@ func TestSteering(t *testing.T) {
 	first.Before = func(*llm.Request) { close(arrived) }
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("esc interrupts")
 	<-arrived // what is said before goes with this request
-	r.say("do it like this")
-	r.press("enter")
+	r.enter("do it like this")
 	r.see("◦ do it like this  sent with the next request")
-	r.say("and that")
-	r.press("enter")
+	r.enter("and that")
 	r.see("◦ and that")
 	r.press("up")
 	r.see("› and that")
@@ -324,8 +300,7 @@ func TestInterrupt(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`), llmtest.Say("and now?")))
 	r.mode = "yolo"
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("  begun") // live output
 	r.say("half a thought")
 	r.press("esc")
@@ -349,8 +324,7 @@ func TestThreeInterrupts(t *testing.T) {
 	r.mode = "yolo"
 	r.clock.stand()
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("● bash sleep 1000")
 	r.say("typed")
 	r.press("ctrl+c", "ctrl+c", "ctrl+c")
@@ -381,8 +355,7 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 		},
 		"it ends after the first": func(r *rig) {
 			r.start("")
-			r.say("go")
-			r.press("enter")
+			r.enter("go")
 			r.see("esc interrupts")
 			r.say("typed")
 			r.press("ctrl+c")
@@ -421,8 +394,7 @@ func TestLongOutput(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; exit 3"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("all done")
 	r.rest(1)
 	text := r.text()
@@ -434,8 +406,7 @@ func TestLongOutput(t *testing.T) {
 	if n := strings.Count(text, "\n"); n > 60 {
 		t.Errorf("it takes %d lines", n)
 	}
-	r.say("!seq 10000")
-	r.press("enter")
+	r.enter("!seq 10000")
 	r.see("\n9999\n10000\n")
 	r.until("rest", func(string) bool { return strings.Contains(r.screen(), "\n›\nyolo") })
 	text = r.text()
@@ -470,12 +441,10 @@ func TestHostileText(t *testing.T) {
 	r.send(keys.Paste{Text: evil})
 	r.press("enter")
 	r.rest(1)
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("all done")
 	r.rest(2)
-	r.say("!cat hostile")
-	r.press("enter")
+	r.enter("!cat hostile")
 	r.until("rest", func(s string) bool {
 		return strings.Contains(s, "! cat hostile") && strings.Contains(r.screen(), "\n›\nyolo")
 	})
@@ -497,8 +466,7 @@ func TestUnfold(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "a secret thought", Calls: llmtest.Use("bash", `{"command":"seq 100; exit 1"}`).Calls}, llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("all done")
 	r.rest(1)
 	before := r.text()
@@ -524,8 +492,7 @@ func TestUnfold(t *testing.T) {
 		return strings.Contains(s, "session, unfolded") && strings.Contains(s, "all done")
 	})
 	r.press("/")
-	r.say("secret")
-	r.press("enter")
+	r.enter("secret")
 	r.see("a secret thought")
 	r.press("home")
 	r.see("› go")
@@ -578,8 +545,7 @@ func TestNotice(t *testing.T) {
 	first.Wait = asks
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.see("esc interrupts")
 	r.send(keys.Focus{In: false})
 	close(asks)
@@ -603,8 +569,7 @@ func TestNotice(t *testing.T) {
 func TestRestWritesNothing(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say("all done")))
 	r.start("")
-	r.say("go")
-	r.press("enter")
+	r.enter("go")
 	r.rest(1)
 	r.press("left") // which changes nothing: all before it is drawn
 	r.mu.Lock()
@@ -628,8 +593,7 @@ func TestNarrow(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a-file-with-quite-a-long-name.txt","content":"漢字\n"}`), llmtest.Say(reply)))
 	r.width = 40
 	r.start("")
-	r.say("go 漢字 and a prompt that is longer than the window")
-	r.press("enter")
+	r.enter("go 漢字 and a prompt that is longer than the window")
 	r.see("press a key")
 	r.press("y")
 	r.rest(1)
@@ -646,8 +610,7 @@ func TestSignals(t *testing.T) {
 		r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
 		r.mode = "yolo"
 		r.start("")
-		r.say("go")
-		r.press("enter")
+		r.enter("go")
 		r.see("● bash sleep 1000")
 		r.send(Signal{Name: name})
 		if e := r.left(); e.By != name {

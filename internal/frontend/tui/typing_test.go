@@ -42,8 +42,7 @@ func TestLargePaste(t *testing.T) {
 	r.press("ctrl+u", "ctrl+y") // erased and brought back
 	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
 	r.press("ctrl+u")
-	r.say("short")
-	r.press("enter")
+	r.enter("short")
 	r.see("all read")
 	r.press("ctrl+y") // what was erased outlives the prompt
 	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
@@ -77,8 +76,7 @@ func TestHugePaste(t *testing.T) {
 	r.press("up")
 	r.see("› why " + stands + " so?")
 	r.press("ctrl+u")
-	r.say("hang")
-	r.press("enter")
+	r.enter("hang")
 	r.see("half a")
 	r.press("up", "up") // the prompt of before
 	r.see("› why " + stands + " so?")
@@ -178,8 +176,7 @@ func TestPictures(t *testing.T) {
 	r.press("backspace")
 	r.press("ctrl+v")
 	r.see("[image 2: clipboard]")
-	r.say(" who?")
-	r.press("enter")
+	r.enter(" who?")
 	r.see("a dog")
 	var sent []string
 	for _, q := range m.Requests() {
@@ -197,7 +194,6 @@ func TestPictures(t *testing.T) {
 	r.press("ctrl+v")
 	r.see("[image 1: clipboard]")
 	r.press("home")
-	r.say("/status ")
-	r.press("enter")
+	r.enter("/status ")
 	r.see("an image goes with a prompt")
 }

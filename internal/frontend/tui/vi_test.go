@@ -36,8 +36,7 @@ func TestEscapeWithVi(t *testing.T) {
 			r := newRig(t, hang())
 			r.vi = true
 			r.start("")
-			r.say("go")
-			r.press("enter")
+			r.enter("go")
 			r.see("half a")
 			r.press(c.before...)
 			for n := 1; n <= c.esc; n++ {
@@ -65,8 +64,7 @@ func TestViRewinds(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say("all done")))
 	r.vi = true
 	r.start("")
-	r.say("first")
-	r.press("enter")
+	r.enter("first")
 	r.rest(1)
 	r.see("INSERT")
 	r.press("esc")
@@ -119,8 +117,7 @@ func TestViChanges(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say("all done")))
 	r.vi = true
 	r.start("")
-	r.say("first of all")
-	r.press("enter")
+	r.enter("first of all")
 	r.rest(1)
 	r.say("say (漢字 שלום) twice")
 	r.press("esc")

@@ -21,10 +21,9 @@ type oneSwarm struct {
 func (o oneSwarm) Is(_ context.Context, id string) bool { return id == "s1" }
 
 func (o oneSwarm) Report(context.Context, string) (team.Report, string, error) {
-	usd := 0.5
 	return team.Report{
 		Goal: "Build \x1b[31mit", USD: 1.25, Tokens: 42, Tasks: []team.TaskReport{
-			{ID: "a", State: swarm.Merged, USD: &usd}, {ID: "b", State: swarm.Conflicted, By: "b-merge", After: []string{"a"}, Error: "<b>x"},
+			{ID: "a", State: swarm.Merged, USD: new(0.5)}, {ID: "b", State: swarm.Conflicted, By: "b-merge", After: []string{"a"}, Error: "<b>x"},
 		}, Machines: []swarm.Machine{{Name: "m1", Works: 2, Done: 3}},
 	}, "pawl swarm resume s1", o.err
 }

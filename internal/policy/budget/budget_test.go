@@ -19,12 +19,10 @@ func apply(m *Meter, bs ...event.Body) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // SPEC 5.5: what is not known is unknown, never 0.
 func TestUnknownIsNotZero(t *testing.T) {
 	var m Meter
-	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(0.5), Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 10}}})
+	apply(&m, event.Prompted{}, event.Replied{Cost: new(0.5), Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 10}}})
 	if c := m.Session().Cost(); c == nil || *c != 0.5 {
 		t.Errorf("cost %v, want 0.5", c)
 	}
@@ -41,12 +39,12 @@ func TestUnknownIsNotZero(t *testing.T) {
 // and is still no known cost.
 func TestUnreportedUsageCountsAsReserved(t *testing.T) {
 	var m Meter
-	apply(&m, event.Prompted{}, event.Requested{Bytes: 3000, Reserved: ptr(0.75)}, event.Replied{})
-	if got := m.Session(); got.Guessed != 0.75 || got.Cost() != nil || got.Tokens() != 1000 {
+	apply(&m, event.Prompted{}, event.Requested{Bytes: 3000, Reserved: new(0.75)}, event.Replied{Reply: llm.Reply{Message: llm.Message{Parts: []llm.Part{llm.TextPart("thirty bytes in ten pieces ...")}}}})
+	if got := m.Session(); got.Guessed != 0.75 || got.Cost() != nil || got.Tokens() != 1010 {
 		t.Errorf("%+v", got)
 	}
 	var parent Meter // the same of a child session
-	apply(&parent, event.Charged{By: "child", Child: true, Guess: true, Unknown: true, USD: ptr(0.75)})
+	apply(&parent, event.Charged{By: "child", Child: true, Guess: true, Unknown: true, USD: new(0.75)})
 	if got := parent.Session(); got.Guessed != 0.75 || got.Cost() != nil {
 		t.Errorf("%+v", got)
 	}
@@ -72,7 +70,7 @@ func TestPriceUnknown(t *testing.T) {
 		}
 	}
 	var m Meter
-	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(6.0)})
+	apply(&m, event.Prompted{}, event.Replied{Cost: new(6.0)})
 	for _, c := range []struct {
 		name  string
 		l     Limits
@@ -87,6 +85,12 @@ func TestPriceUnknown(t *testing.T) {
 	} {
 		if _, err := new(Pool).Reserve(&m, c.l, Ask{Price: c.price, Input: 10}); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	apply(&m, event.Charged{By: "child"}) // what it cost is not known
+	for l, ok := range map[Limits]bool{{USD: 5, Assumed: true}: true, {USD: 9}: false, {Tokens: 9999}: true} {
+		if _, err := new(Pool).Reserve(&m, l, Ask{Price: &llm.Price{Input: 1, Output: 1}, Input: 10}); (err == nil) != ok {
+			t.Errorf("after an unknown cost, %+v: %v", l, err)
 		}
 	}
 }
@@ -153,15 +157,16 @@ func TestCounts(t *testing.T) {
 	apply(&m, event.Prompted{},
 		event.Requested{Attempt: 1}, event.Retried{}, event.Requested{Attempt: 2},
 		event.Replied{}, event.CallAsked{Tool: "agent"}, event.CallAsked{Tool: "read"},
+		event.AgentCalled{Done: event.CallDone{Tool: "agent"}}, event.AgentCalled{Done: event.CallDone{Tool: "bash"}},
 		event.Charged{By: "child", Guess: true, Requests: 1, Calls: 3})
-	if s := m.Session(); s.Requests != 3 || s.Calls != 5 || s.Agents != 1 {
+	if s := m.Session(); s.Requests != 3 || s.Calls != 5 || s.Agents != 2 {
 		t.Fatalf("%+v", s)
 	}
 	for _, c := range []struct {
 		l    Limits
 		kind Kind
 	}{
-		{Limits{Requests: 4, Calls: 5, Agents: 1}, ""},
+		{Limits{Requests: 4, Calls: 5, Agents: 2}, ""},
 		{Limits{Requests: 3}, Requests},
 		{Limits{Calls: 4}, Calls},
 	} {
@@ -171,12 +176,12 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%+v: %v", c.l, err)
 		}
 	}
-	if err := m.Check(Limits{Calls: 5, Agents: 1}); err != nil {
+	if err := m.Check(Limits{Calls: 5, Agents: 2}); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
 	apply(&m, event.CallAsked{Tool: "agent"})
-	if err := m.Check(Limits{Agents: 1}); fault.CategoryOf(err) != fault.Budget {
-		t.Errorf("a second agent: %v", err)
+	if err := m.Check(Limits{Agents: 2}); fault.CategoryOf(err) != fault.Budget {
+		t.Errorf("a third agent: %v", err)
 	}
 }
 
@@ -192,6 +197,8 @@ func TestRunningTime(t *testing.T) {
 		{0, event.Prompted{}},
 		{3 * time.Second, event.Replied{}},
 		{2 * time.Second, event.Asked{ID: "q"}},
+		{time.Second, event.Asked{ID: "r"}}, // beside it
+		{time.Hour, event.Answered{ID: "r"}},
 		{time.Hour, event.Answered{ID: "q"}},
 		{5 * time.Second, event.Ended{End: event.EndDone}},
 		{time.Hour, event.Prompted{}},
@@ -216,9 +223,7 @@ func TestRunningTime(t *testing.T) {
 	if err := m.Check(Limits{Wall: 15 * time.Second}); fault.CategoryOf(err) != fault.Budget {
 		t.Errorf("%v", err)
 	}
-	if err := m.Check(Limits{Wall: 16 * time.Second}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, m.Check(Limits{Wall: 16 * time.Second}))
 }
 
 // SPEC 8.1: 80 % warns, once, and again after the limit was raised or the
@@ -226,11 +231,11 @@ func TestRunningTime(t *testing.T) {
 func TestWarnsOnce(t *testing.T) {
 	var m Meter
 	l := Limits{USD: 5, Calls: 10}
-	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(3.9)})
+	apply(&m, event.Prompted{}, event.Replied{Cost: new(3.9)})
 	if ws := m.Warnings(l); len(ws) != 0 {
 		t.Errorf("below 80 %%: %v", ws)
 	}
-	apply(&m, event.Replied{Cost: ptr(0.15)})
+	apply(&m, event.Replied{Cost: new(0.15)})
 	ws := m.Warnings(l)
 	if len(ws) != 1 || ws[0].What != "budget.usd" || ws[0].Text != "81 % of the budget of $5.00 is used: $4.05" {
 		t.Fatalf("%+v", ws)
@@ -239,7 +244,7 @@ func TestWarnsOnce(t *testing.T) {
 	if ws := m.Warnings(l); len(ws) != 0 {
 		t.Errorf("twice: %v", ws)
 	}
-	apply(&m, event.Extended{What: "budget.usd", To: 10}, event.Replied{Cost: ptr(4.0)})
+	apply(&m, event.Extended{What: "budget.usd", To: 10}, event.Replied{Cost: new(4.0)})
 	if ws := m.Warnings(l); len(ws) != 1 || !strings.Contains(ws[0].Text, "$10.00") {
 		t.Errorf("after the extension: %v", ws)
 	}
@@ -258,7 +263,7 @@ func TestLimitSet(t *testing.T) {
 	if m.Limit(none, USD) != 3 || m.Limit(some, USD) != 3 || m.Limit(some, Calls) != 0 || m.Limits(none).USD != 3 || m.Limits(some).Calls != 0 {
 		t.Errorf("%+v %+v", m.Limits(none), m.Limits(some))
 	}
-	apply(&m, event.Replied{Cost: ptr(3.5)})
+	apply(&m, event.Replied{Cost: new(3.5)})
 	if l := m.Left(none); l.USD > 1e-8 {
 		t.Errorf("%+v is left", l)
 	}
@@ -269,14 +274,12 @@ func TestLimitSet(t *testing.T) {
 	for _, bad := range []struct {
 		k  Kind
 		to float64
-	}{{"budget.nonsense", 1}, {USD, -1}, {USD, math.NaN()}, {USD, math.Inf(1)}, {Calls, 1.5}} {
+	}{{"budget.nonsense", 1}, {USD, -1}, {USD, math.NaN()}, {USD, math.Inf(1)}, {Calls, 1.5}, {Tokens, 0.5}} {
 		if CheckLimit(bad.k, bad.to) == nil {
 			t.Errorf("%s %v can be set", bad.k, bad.to)
 		}
 	}
-	if err := CheckLimit(Wall, 0.5); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, CheckLimit(Wall, 0.5))
 }
 
 // SPEC 8.1: an extension raises the limit that was asked about, for as long as
@@ -342,7 +345,7 @@ func (e *LimitError) options() []string { _, o := e.Question(); return o }
 // SPEC 8.1, 14.1: a child gets what is left, and never "none" for "used up".
 func TestLeft(t *testing.T) {
 	var m Meter
-	apply(&m, event.Prompted{}, event.Replied{Cost: ptr(4.0), Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 900}}})
+	apply(&m, event.Prompted{}, event.Replied{Cost: new(4.0), Reply: llm.Reply{Usage: llm.Usage{Known: true, Input: 900}}})
 	got := m.Left(Limits{USD: 5, Tokens: 500, Calls: 10})
 	if got.USD != 1 || got.Tokens != 1 || got.Calls != 10 || got.Wall != 0 || got.Requests != 0 {
 		t.Errorf("%+v", got)

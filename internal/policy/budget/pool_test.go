@@ -212,20 +212,24 @@ func TestChildrenFitBesideEachOther(t *testing.T) {
 	}
 }
 
-// SPEC 8.1: the input may be written to the provider's cache, which costs more: so much
-// is reserved for it.
-func TestReservesForTheCache(t *testing.T) {
-	price := llm.Price{Input: 1, Output: 1, CacheWrite: 10}
-	ask := Ask{Price: &price, Input: 100_000, MaxOutput: 1000}
-	var m Meter
-	var p Pool
-	apply(&m, event.Prompted{})
-	g, err := p.Reserve(&m, Limits{USD: 5}, ask)
-	if err != nil || *g.USD < 1 {
-		t.Fatalf("reserved %+v, %v", g, err)
-	}
-	p.Release(g.ID)
-	if g, err := p.Reserve(&m, Limits{USD: 0.5}, ask); fault.CategoryOf(err) != fault.Budget {
-		t.Errorf("beyond the limit: %+v, %v", g, err)
+// SPEC 8.1: the most that a request can cost is reserved: its input may be written to the
+// provider's cache, and the provider may search.
+func TestReservesTheMost(t *testing.T) {
+	for name, ask := range map[string]Ask{
+		"the cache":  {Price: &llm.Price{Input: 1, Output: 1, CacheWrite: 10}, Input: 100_000, MaxOutput: 1000},
+		"searches":   {Price: &llm.Price{Input: 1, Output: 1}, Fixed: 1, MaxOutput: 1000},
+		"long reply": {Price: &llm.Price{Input: 1, Output: 1000}, MaxOutput: 1000},
+	} {
+		var m Meter
+		var p Pool
+		apply(&m, event.Prompted{})
+		g, err := p.Reserve(&m, Limits{USD: 5}, ask)
+		if err != nil || *g.USD < 1 || *g.USD > 1.002 {
+			t.Fatalf("%s: reserved %+v, %v", name, g, err)
+		}
+		p.Release(g.ID)
+		if g, err := p.Reserve(&m, Limits{USD: 0.1}, ask); fault.CategoryOf(err) != fault.Budget {
+			t.Errorf("%s, beyond the limit: %+v, %v", name, g, err)
+		}
 	}
 }

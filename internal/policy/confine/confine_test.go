@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/golden"
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 var facts = Facts{
@@ -119,9 +120,7 @@ func TestKept(t *testing.T) {
 
 // SPEC 16.12: never keys, never pawl's state, whatever the workspace is.
 func TestValidate(t *testing.T) {
-	if err := New(Workspace, facts).Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, New(Workspace, facts).Validate())
 	for _, change := range []func(*Facts){
 		func(f *Facts) { f.Root = "/home/u" },
 		func(f *Facts) { f.Root = "/" },

@@ -24,11 +24,10 @@ func said(text string) event.Replied {
 // gone when it went well or a person begins another task.
 func TestWorking(t *testing.T) {
 	var f Fold
-	one := 1
 	apply(&f, event.Prompted{Source: event.Person, Text: "fix it"}, event.Routed{Route: "edit"}, said("I look"),
 		event.FileSeen{Spans: []tool.Span{{Path: "d", Dir: true}, {Path: "a.go", Hash: "1"}}},
 		event.CallDone{Tool: "edit", Outcome: event.Failed, Result: llm.Result{Text: "no such text"}},
-		event.FileChanged{Path: "b.go"}, event.Checked{Command: "go test", Exit: &one, Output: "FAIL"},
+		event.FileChanged{Path: "b.go"}, event.Checked{Command: "go test", Exit: new(1), Output: "FAIL"},
 		event.Prompted{Source: event.Autofix, Text: "again"}, said("hm"), event.CallDone{Outcome: event.Cancelled},
 		event.Retried{Error: event.Fault{Message: "529"}})
 	w := f.Working()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -131,9 +132,7 @@ func TestRouteLeavesQuestions(t *testing.T) {
 // names a file by its whole path holds for the copy of the file.
 func TestFollow(t *testing.T) {
 	of := New(Config{Mode: Auto, Root: "/w", Home: "/home/me"})
-	if err := of.Add(User, nil, nil, []string{"read(/w/secret.txt)", "read(keys/**)", "read(/other/x)"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, of.Add(User, nil, nil, []string{"read(/w/secret.txt)", "read(keys/**)", "read(/other/x)"}))
 	p := New(Config{Mode: Auto, Root: "/w/.claude/worktrees/x", Home: "/home/me"})
 	p.Follow(of)
 	guarded := p.Guarded()

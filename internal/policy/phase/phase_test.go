@@ -95,9 +95,7 @@ func TestPlanPhases(t *testing.T) {
 	if got := f.Totals(at(10)); got.CompletedPhases != 2 || got.TotalPhases != 3 || got.Files != 1 {
 		t.Errorf("%+v", got)
 	}
-	if err := f.Start(3, "by a person", at(11), time.Minute); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, f.Start(3, "by a person", at(11), time.Minute))
 	if err := f.Start(3, "again", at(12), 0); err == nil {
 		t.Error("the same phase twice")
 	}

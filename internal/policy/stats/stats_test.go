@@ -10,8 +10,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // SPEC 4.12, 15.2: calls, successes, times, result tokens per tool; usage and
 // cost per model, session and day; what is not known is not 0 (SPEC 5.5).
 func TestReport(t *testing.T) {
@@ -26,20 +24,20 @@ func TestReport(t *testing.T) {
 	usage := llm.Usage{Known: true, Input: 10, CacheRead: 100, CacheWrite: 5, Output: 20}
 	apply("s1",
 		event.Prompted{}, event.Requested{Model: "p/m"}, event.Retried{}, event.Requested{Model: "p/m"},
-		event.Replied{Reply: llm.Reply{Usage: usage}, Cost: ptr(0.5), Took: 2 * time.Second},
+		event.Replied{Reply: llm.Reply{Usage: usage}, Cost: new(0.5), Took: 2 * time.Second},
 		event.CallDone{Tool: "bash", Outcome: event.OK, Took: 3 * time.Second, Bytes: 900, Result: llm.Result{Text: "123456"}},
 		event.CallDone{Tool: "bash", Outcome: event.Failed, Took: time.Second, Bytes: 30, Result: llm.Result{Text: "123"}},
 		event.Blocked{}, event.CallDone{Tool: "bash", Outcome: event.Denied},
 		event.FileChanged{Added: 3, Removed: 1}, event.CallDone{Tool: "edit", Outcome: event.OK},
 	)
-	apply("s1", event.Charged{By: "compaction", Model: "p/m", Requests: 1, Usage: llm.Usage{Known: true, Input: 1}, USD: ptr(0.25)})
+	apply("s1", event.Charged{By: "compaction", Model: "p/m", Requests: 1, Usage: llm.Usage{Known: true, Input: 1}, USD: new(0.25)})
 	at = at.Add(time.Hour) // the 2nd there
 	apply("s2",
 		event.Prompted{}, event.Requested{Model: "p/free"}, event.Replied{},
 		event.CallDone{Tool: "bash", Outcome: event.Cancelled, Took: time.Second},
 		event.CallDone{Tool: "bash", Outcome: event.Cancelled},
-		event.Charged{By: "s1", Child: true, USD: ptr(9.0)}, // counted where it was spent
-		event.Charged{By: "broken_reply", Model: "p/m", Guess: true, USD: ptr(9.0)},
+		event.Charged{By: "s1", Child: true, USD: new(9.0)}, // counted where it was spent
+		event.Charged{By: "broken_reply", Model: "p/m", Guess: true, USD: new(9.0)},
 	)
 	spent := Spent{Replies: 2, Input: 11, Cached: 100, Written: 5, Output: 20, USD: 0.75}
 	both, broke := spent, spent
@@ -92,10 +90,10 @@ func TestChildrenElsewhere(t *testing.T) {
 	} {
 		f := &Fold{Apart: c.apart}
 		for _, b := range []event.Charged{
-			{By: "here", Child: true, Requests: 1, USD: ptr(9.0)},
-			{By: "there", Child: true, Requests: 1, USD: ptr(0.5), Usage: llm.Usage{Known: true, Input: 7}},
-			{By: "w1", Child: true, Requests: 1, USD: ptr(3.0), Guess: true, Unknown: true},
-			{By: "worker request 1", Child: true, USD: ptr(0.0), Usage: llm.Usage{Known: true}},
+			{By: "here", Child: true, Requests: 1, USD: new(9.0)},
+			{By: "there", Child: true, Requests: 1, USD: new(0.5), Usage: llm.Usage{Known: true, Input: 7}},
+			{By: "w1", Child: true, Requests: 1, USD: new(3.0), Guess: true, Unknown: true},
+			{By: "worker request 1", Child: true, USD: new(0.0), Usage: llm.Usage{Known: true}},
 		} {
 			f.Apply(event.Event{Session: "s", Body: b})
 		}

@@ -95,8 +95,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 	}
 	l.AddReferences(Reference{Value: "pkg/x.go", Note: "the parser"}, Reference{Value: "other.go", Note: "not named"})
 	two, _ := s.Task("b")
-	exit := 1
-	two.Failed = []event.TaskReturned{{Outcome: event.TaskFailed, Checks: []event.TaskCheck{{Command: "go test", Exit: &exit, Output: "FAIL: TestX"}}}}
+	two.Failed = []event.TaskReturned{{Outcome: event.TaskFailed, Checks: []event.TaskCheck{{Command: "go test", Exit: new(1), Output: "FAIL: TestX"}}}}
 	second := Prompt(&s, &l, two)
 	shared := preamble + "# The goal of all\nall of it\n\n"
 	if !strings.HasPrefix(first, shared) || !strings.HasPrefix(second, shared) {

@@ -11,8 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func folded(bs ...event.Body) *Fold {
 	f := &Fold{}
 	for i, b := range bs {
@@ -91,10 +89,10 @@ func TestUnverified(t *testing.T) {
 		event.Prompted{Text: "fix it"},
 		event.FileChanged{Path: "a.go", Tool: "edit", Before: "1", After: "2"},
 		event.Checking{Command: "go test ./..."},
-		event.Checked{Command: "go test ./...", Exit: ptr(1), Failures: 2, Output: "=====\n--- FAIL: TestA\n[all output: /x]"},
+		event.Checked{Command: "go test ./...", Exit: new(1), Failures: 2, Output: "=====\n--- FAIL: TestA\n[all output: /x]"},
 		event.Prompted{Source: event.Autofix, Text: "mend it"},
 		event.FileChanged{Path: "a.go", Tool: "edit", Before: "2", After: "3"},
-		event.Checked{Command: "go test ./...", Exit: ptr(1)},
+		event.Checked{Command: "go test ./...", Exit: new(1)},
 		event.Ended{End: event.EndDone},
 	}
 	f := folded(bs...)
@@ -114,7 +112,7 @@ func TestUnverified(t *testing.T) {
 		t.Errorf("of the turn before: %s", got)
 	}
 	f = folded(append(bs, event.Prompted{Text: "again"}, event.FileChanged{Path: "a.go", Tool: "edit", Before: "2", After: "3"},
-		event.Checked{Command: "go test ./...", Exit: ptr(0), Tests: 1}, event.Ended{End: event.EndDone})...)
+		event.Checked{Command: "go test ./...", Exit: new(0), Tests: 1}, event.Ended{End: event.EndDone})...)
 	if got := of(f, Check); got != "" {
 		t.Errorf("it is verified: %s", got)
 	}
@@ -127,11 +125,11 @@ func TestUnverified(t *testing.T) {
 func TestMoney(t *testing.T) {
 	usage := llm.Usage{Known: true, Input: 1000, CacheRead: 9000, Output: 200}
 	f := folded(event.Prompted{}, event.Requested{Model: "p/m"},
-		event.Replied{Cost: ptr(0.25), Reply: llm.Reply{Usage: usage}},
-		event.Charged{By: "child", Child: true, USD: ptr(1.0)}, event.Charged{By: "broken_reply", USD: ptr(0.125), Guess: true},
+		event.Replied{Cost: new(0.25), Reply: llm.Reply{Usage: usage}},
+		event.Charged{By: "child", Child: true, USD: new(1.0)}, event.Charged{By: "broken_reply", USD: new(0.125), Guess: true},
 		event.Warned{What: "budget.usd", Text: "80 % is used"},
 		event.Extended{What: "budget.usd", To: 10},
-		event.Ended{End: event.EndDone}, event.Prompted{Text: "more"}, event.Replied{Cost: ptr(0.5)}, event.Prompted{Text: "joins"}, event.Replied{})
+		event.Ended{End: event.EndDone}, event.Prompted{Text: "more"}, event.Replied{Cost: new(0.5)}, event.Prompted{Text: "joins"}, event.Replied{})
 	has(t, of(f, Budget), "7 the limit budget.usd was raised to 10")
 	has(t, of(f, Cost), "the cost of 1 of the session's 3 model replies is unknown; the others cost $1.7500",
 		"child sessions: $1.0000", "up to $0.1250 more", "the costliest reply: $0.5000")
@@ -139,7 +137,7 @@ func TestMoney(t *testing.T) {
 	has(t, of(f, Budget), "the turn ended: budget: the budget of $2.00", "this turn: $0.5000 in 2 model replies; the session: $1.7500")
 	has(t, of(f, Halt), "the prompt was: more")
 
-	f = folded(event.Requested{Model: "p/m"}, event.Replied{Cost: ptr(0.25), Reply: llm.Reply{Usage: usage}})
+	f = folded(event.Requested{Model: "p/m"}, event.Replied{Cost: new(0.25), Reply: llm.Reply{Usage: usage}})
 	has(t, of(f, Cost), "the session cost $0.2500 in 1 model reply", "p/m, 10000 tokens in (9000 from the cache, 0 written to it), 200 out")
 }
 

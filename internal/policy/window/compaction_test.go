@@ -48,8 +48,7 @@ func gives(id, name, text string) event.CallDone {
 }
 
 func fails(id, command, text string) event.CallDone {
-	one := 1
-	return event.CallDone{ID: id, Tool: "bash", Outcome: event.Failed, Command: command, Exit: &one, Result: llm.Result{ID: id, Name: "bash", Text: text, Error: true}}
+	return event.CallDone{ID: id, Tool: "bash", Outcome: event.Failed, Command: command, Exit: new(1), Result: llm.Result{ID: id, Name: "bash", Text: text, Error: true}}
 }
 
 func all(ms []llm.Message) string {

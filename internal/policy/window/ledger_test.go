@@ -81,10 +81,9 @@ func TestRefusedAndAllowed(t *testing.T) {
 // since may have mended it, and that is said. Other calls have no such note.
 func TestFailuresBeforeChanges(t *testing.T) {
 	t.Parallel()
-	one := 1
 	var l ledger
 	fail := func(tool, line string) {
-		l.done(llm.Call{Name: tool, Args: []byte(`{"path":"p.go"}`)}, event.CallDone{Tool: tool, Command: line, Exit: &one, Outcome: event.Failed, Result: llm.Result{Text: "no"}})
+		l.done(llm.Call{Name: tool, Args: []byte(`{"path":"p.go"}`)}, event.CallDone{Tool: tool, Command: line, Exit: new(1), Outcome: event.Failed, Result: llm.Result{Text: "no"}})
 	}
 	fail("bash", "go vet ./... && go test ./... | tail")
 	fail("edit", "")

@@ -486,9 +486,7 @@ func TestCheckHoldsTheWorkspace(t *testing.T) {
 			r.put("go", "")
 		}
 	})
-	if err := <-free; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-free)
 }
 
 func allowGoTest(t *testing.T, r *rig) {

@@ -197,8 +197,7 @@ func appends(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error)
 		return swarm.Done{}, err
 	}
 	_, err = f.WriteString("once\n")
-	usd := 0.25
-	return swarm.Done{Session: "log-" + j.Worker, Model: "a/model", USD: &usd, Tokens: 7}, errors.Join(err, f.Close())
+	return swarm.Done{Session: "log-" + j.Worker, Model: "a/model", USD: new(0.25), Tokens: 7}, errors.Join(err, f.Close())
 }
 
 // SPEC 14.6: a graph is worked on by other machines, each task on top of what it
@@ -301,7 +300,6 @@ func TestLies(t *testing.T) {
 	put := func(name string) func(string) error {
 		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600) }
 	}
-	minus := -5.0
 	lies := map[string]struct {
 		why string
 		do  func(ctx context.Context, held *leases.Held) leases.Result
@@ -310,8 +308,7 @@ func TestLies(t *testing.T) {
 			task := held.Job.Task
 			held.Job.Task.Accept = nil
 			res := made(ctx, held, put("another"))
-			zero := 0
-			res.Checks = []event.TaskCheck{{Command: task.Accept[0], Exit: &zero}}
+			res.Checks = []event.TaskCheck{{Command: task.Accept[0], Exit: new(0)}}
 			return res
 		}},
 		"changed-nothing": {"acceptance check", func(context.Context, *leases.Held) leases.Result { return leases.Result{Reply: "done"} }},
@@ -336,7 +333,7 @@ func TestLies(t *testing.T) {
 		}},
 		"gains-money": {"", func(ctx context.Context, held *leases.Held) leases.Result {
 			res := made(ctx, held, put("gains-money"))
-			res.USD, res.Tokens = &minus, -7
+			res.USD, res.Tokens = new(-5.0), -7
 			return res
 		}},
 		"breaks": {"boom", func(ctx context.Context, held *leases.Held) leases.Result {
@@ -374,9 +371,7 @@ func TestWordOfWorkers(t *testing.T) {
 	zero, one := 0, 1
 	task := event.Task{Accept: []string{"a", "b"}}
 	ok := []event.TaskCheck{{Command: "a", Exit: &zero}, {Command: "b", Exit: &zero}}
-	if err := trusted(task, ok); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, trusted(task, ok))
 	for what, checks := range map[string][]event.TaskCheck{
 		"none": nil, "one": ok[:1], "more": append(ok[:2:2], ok[0]), "another": {ok[0], ok[0]},
 		"failed": {ok[0], {Command: "b", Exit: &one}}, "not run": {ok[0], {Command: "b"}},

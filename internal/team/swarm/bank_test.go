@@ -35,9 +35,8 @@ func TestReservationsOutliveTheCoordinator(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	usd := 0.25
 	// The name of a request in what a worker reports is not believed.
-	must.Do(t, bank.Settle(t.Context(), paid.ID, event.Charged{By: "w1", Request: requestName(lost.ID), USD: &usd, Usage: llm.Usage{Known: true, Input: 1}, Requests: 1}))
+	must.Do(t, bank.Settle(t.Context(), paid.ID, event.Charged{By: "w1", Request: requestName(lost.ID), USD: new(0.25), Usage: llm.Usage{Known: true, Input: 1}, Requests: 1}))
 	if n := len(flight.Lost()); n != 1 {
 		t.Fatalf("%d are in flight", n)
 	}

@@ -67,9 +67,7 @@ func TestNotesCannotBeKept(t *testing.T) {
 	var said []string
 	r.cfg.Say = func(line string) { said = append(said, line) }
 	r.cfg.Work = func(context.Context, Job) (Done, error) { return Done{}, nil } // its check fails
-	if err := Run(t.Context(), r.cfg); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Run(t.Context(), r.cfg))
 	r.ended(event.SwarmIncomplete)
 	if len(said) != 1 || !strings.Contains(said[0], "no space left") {
 		t.Errorf("it says %q", said)

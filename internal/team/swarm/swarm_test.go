@@ -81,9 +81,11 @@ func put(dir, name, text string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
 }
 
-// exists is a check whose line names a file that must be there.
+// exists is a check whose line names a file that must be there. It leaves a file behind, which
+// is no part of a result.
 func exists(_ context.Context, dir, line string) event.TaskCheck {
 	exit := 0
+	_ = put(dir, "left-by-check", line)
 	if _, err := os.Stat(filepath.Join(dir, line)); err != nil {
 		exit = 1
 	}
@@ -151,8 +153,7 @@ func TestSameResultWithAnyNumberOfWorkers(t *testing.T) {
 					t.Errorf("%s began without the result of %s", j.Task.ID, id)
 				}
 			}
-			cost := 0.5
-			return Done{Session: "child-" + j.Worker, USD: &cost, Tokens: 10}, put(j.Dir, j.Task.ID, j.Task.Goal)
+			return Done{Session: "child-" + j.Worker, USD: new(0.5), Tokens: 10}, put(j.Dir, j.Task.ID, j.Task.Goal)
 		}
 		must.Do(t, Run(t.Context(), r.cfg))
 		r.ended(event.SwarmVerified)
@@ -359,8 +360,7 @@ func TestPauseAndResume(t *testing.T) {
 				r.cfg.Check = Each(func(ctx context.Context, dir, line string) event.TaskCheck {
 					k := exists(ctx, dir, line)
 					if line != "one" && why == nil {
-						exit := 127
-						k.Exit, k.Missing = &exit, "cargo, it is over"
+						k.Exit, k.Missing = new(127), "cargo, it is over"
 					}
 					return k
 				})
@@ -494,6 +494,22 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 	if p, _ := r.schedule.Task("listens"); p.State != swarm.Merged {
 		t.Errorf("listens is %s: %s", p.State, p.Result.Error)
 	}
+}
+
+// SPEC 14.3: the calls of a worker that is done are no part of a loop.
+func TestCirclesOfTheDone(t *testing.T) {
+	r := newRig(t, nil)
+	r.plan(makes("a"), makes("b", "a"))
+	r.cfg.Work = func(_ context.Context, j Job) (Done, error) {
+		for range swarm.GlobalLoop - 1 {
+			if told := j.Saw(swarm.Call{Worker: j.Worker, Key: "k", Failed: true}, nil); told != nil {
+				t.Errorf("%s is told %q", j.Task.ID, told)
+			}
+		}
+		return Done{}, put(j.Dir, j.Task.ID, "x")
+	}
+	must.Do(t, Run(t.Context(), r.cfg))
+	r.ended(event.SwarmVerified)
 }
 
 // The merged tree may fail though each part passed.

@@ -51,7 +51,5 @@ func TestDrain(t *testing.T) {
 	if res := <-result; res.Reply != "of box" {
 		t.Errorf("%+v", res)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }

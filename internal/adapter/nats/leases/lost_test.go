@@ -182,9 +182,7 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("%+v", all[0])
 	}
 	close(goOn)
-	if err := <-result; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-result)
 	if raw, err := Status(t.Context(), nc, "red", "s"); err != nil || string(raw) != `{"goal":"all"}` {
 		t.Errorf("%s, %v", raw, err)
 	}

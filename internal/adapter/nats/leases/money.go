@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -19,7 +18,7 @@ func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error)
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, err
 	}
-	if a.Input < 0 || a.MaxOutput < 0 || a.Price != nil && (!sane(a.Price.Input) || !sane(a.Price.Output) || !sane(a.Price.CacheRead) || !sane(a.Price.CacheWrite)) {
+	if a.Input < 0 || a.MaxOutput < 0 || a.Price != nil && min(a.Price.Input, a.Price.Output, a.Price.CacheRead, a.Price.CacheWrite) < 0 {
 		return nil, fmt.Errorf("%w: a cost cannot be negative", ErrRefused)
 	}
 	if b.cfg.Bank == nil {
@@ -45,8 +44,6 @@ func (b *Board) reserve(l *lease, body json.RawMessage) (json.RawMessage, error)
 	return encode(reserved{Grant: g}), nil
 }
 
-func sane(usd float64) bool { return usd >= 0 && !math.IsInf(usd, 0) && !math.IsNaN(usd) }
-
 // settle charges the cost of a worker's request.
 func (b *Board) settle(l *lease, q *question) error {
 	var s settled
@@ -55,7 +52,7 @@ func (b *Board) settle(l *lease, q *question) error {
 	}
 	for i := range s.Charged {
 		c := &s.Charged[i]
-		if u := c.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || c.Requests < 0 || c.Calls < 0 || c.USD != nil && !sane(*c.USD) {
+		if u := c.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || c.Requests < 0 || c.Calls < 0 || c.USD != nil && *c.USD < 0 {
 			b.say("money", "worker %s reported a negative cost: refused", q.Worker)
 			return fmt.Errorf("%w: a cost cannot be negative", ErrRefused)
 		}

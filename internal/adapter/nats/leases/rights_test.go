@@ -80,12 +80,8 @@ func TestRights(t *testing.T) {
 	}
 	<-cancelled
 	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
-	if err := r.board.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-served)
+	must.Do(t, r.board.Close(context.Background()))
 	select {
 	case what := <-refused:
 		t.Errorf("what must be allowed is refused: %s", what)

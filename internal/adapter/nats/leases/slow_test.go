@@ -58,9 +58,7 @@ func TestNarrowConnection(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-served)
 }
 
 // SPEC 14.6: accounts of the server keep swarms apart that have the same team and name.
@@ -104,15 +102,11 @@ func TestAccounts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", account, all, err)
 		}
 	}
-	if err := boards["red"].Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, boards["red"].Close(t.Context()))
 	if res, err := boards["blue"].Do(t.Context(), Offer{Fence: 9, Begin: given(Job{Task: event.Task{ID: "a"}})}); err != nil || res.Reply != "of blue" {
 		t.Errorf("after the end of the other one: %+v, %v", res, err)
 	}
-	if err := boards["blue"].Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, boards["blue"].Close(t.Context()))
 	stop()
 	for range 2 {
 		if err := <-served; err != nil {

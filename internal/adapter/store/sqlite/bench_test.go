@@ -86,7 +86,6 @@ func session(tb testing.TB, s *Store, calls int) {
 	head := llm.Head{Model: "m", System: strings.Repeat("You are an agent that does one thing well. ", 100)}
 	add(event.Draft{Body: event.Opened{Dir: "/w", Pawl: "1", Mode: "ask"}}, event.Draft{Body: event.Rebased{Why: "start", Head: head}})
 	add(event.Draft{Body: event.Prompted{Source: event.Person, Text: "do it"}})
-	zero := 0
 	for i := range calls {
 		id := fmt.Sprintf("call_%08d", i)
 		args := json.RawMessage(fmt.Sprintf(`{"command":"echo %d"}`, i))
@@ -97,7 +96,7 @@ func session(tb testing.TB, s *Store, calls int) {
 		}}})
 		add(event.Draft{Cause: at, Body: event.CallAsked{ID: id, Tool: "bash", Args: args}}, event.Draft{Cause: at, Body: event.CallStarted{ID: id}})
 		add(event.Draft{Cause: at, Body: event.CallDone{
-			ID: id, Tool: "bash", Outcome: event.OK, Exit: &zero, Command: fmt.Sprintf("echo %d", i),
+			ID: id, Tool: "bash", Outcome: event.OK, Exit: new(0), Command: fmt.Sprintf("echo %d", i),
 			Result: llm.Result{ID: id, Name: "bash", Text: fmt.Sprintf("%d\nexit code 0", i)}, Took: 1e6, Bytes: 16,
 		}})
 	}

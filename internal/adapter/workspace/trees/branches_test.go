@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // SPEC 14.2: a task's branch has its change alone, where that stands alone; a branch that a
@@ -11,15 +13,15 @@ import (
 func TestBranches(t *testing.T) {
 	dir := project(t, true, map[string]string{"a": "1\n2\n3\n4\n5\n6\n7\n8\n"})
 	s := open(t, dir)
-	base := must[string](t)(s.Snapshot(t.Context()))
-	ground := must[string](t)(s.Ground(t.Context(), base))
+	base := must.Get(s.Snapshot(t.Context()))(t)
+	ground := must.Get(s.Ground(t.Context(), base))(t)
 	if head := run(t, dir, "rev-parse", "HEAD"); ground != head {
 		t.Errorf("the ground is %s, not %s", ground, head)
 	}
 	change := func(name, on, text string) string {
-		tree := must[string](t)(s.Checkout(t.Context(), name, on))
+		tree := must.Get(s.Checkout(t.Context(), name, on))(t)
 		write(t, tree, map[string]string{"a": text})
-		return must[string](t)(s.Commit(t.Context(), name, on, name))
+		return must.Get(s.Commit(t.Context(), name, on, name))(t)
 	}
 	one := change("one", base, "one\n2\n3\n4\n5\n6\n7\n8\n")
 	merged, _, err := s.Merge(t.Context(), base, one, "one")
@@ -28,8 +30,8 @@ func TestBranches(t *testing.T) {
 	}
 	two := change("two", merged, "one\n2\n3\n4\n5\n6\n7\ntwo\n")
 	needs := change("needs", merged, "one more\n2\n3\n4\n5\n6\n7\n8\n")
-	alone := must[string](t)(s.Pick(t.Context(), ground, merged, two, "two", time.Unix(1, 0)))
-	if diff := must[string](t)(s.Diff(t.Context(), ground, alone)); !strings.Contains(diff, "+two") || strings.Contains(diff, "+one") {
+	alone := must.Get(s.Pick(t.Context(), ground, merged, two, "two", time.Unix(1, 0)))(t)
+	if diff := must.Get(s.Diff(t.Context(), ground, alone))(t); !strings.Contains(diff, "+two") || strings.Contains(diff, "+one") {
 		t.Error(diff)
 	}
 	if c, err := s.Pick(t.Context(), ground, merged, needs, "x", time.Unix(1, 0)); c != "" || err != nil {
@@ -50,7 +52,7 @@ func TestBranches(t *testing.T) {
 	run(t, dir, "fsck", "--strict", "--no-dangling")
 
 	write(t, dir, map[string]string{"b": "new\n"}) // not committed
-	if now := must[string](t)(s.Snapshot(t.Context())); now != must[string](t)(s.Ground(t.Context(), now)) {
+	if now := must.Get(s.Snapshot(t.Context()))(t); now != must.Get(s.Ground(t.Context(), now))(t) {
 		t.Error("what is not committed is not in the ground")
 	}
 	empty := project(t, false, map[string]string{"a": "1"})
@@ -58,8 +60,8 @@ func TestBranches(t *testing.T) {
 	if _, err := e.Repository(t.Context()); err == nil {
 		t.Error("a folder without a repository is taken for one")
 	}
-	first := must[string](t)(e.Snapshot(t.Context()))
-	if g := must[string](t)(e.Ground(t.Context(), first)); g != first {
+	first := must.Get(e.Snapshot(t.Context()))(t)
+	if g := must.Get(e.Ground(t.Context(), first))(t); g != first {
 		t.Errorf("%s", g)
 	}
 }

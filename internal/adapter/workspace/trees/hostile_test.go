@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 var fixed = time.Unix(0, 0)
@@ -18,7 +20,7 @@ func TestHostileNames(t *testing.T) {
 			s := open(t, project(t, false, map[string]string{"a": "a"}))
 			blob := s.blob(t, "text")
 			tree := s.tree(t, modeFile, "a", blob, modeFile, name, blob)
-			commit := must[string](t)(s.commitTree(t.Context(), tree, "hostile", fixed))
+			commit := must.Get(s.commitTree(t.Context(), tree, "hostile", fixed))(t)
 			// Git refuses it, leaves it out, or takes what is harmless on this system.
 			_, err := s.Checkout(t.Context(), "w", commit)
 			text, rerr := os.ReadFile(filepath.Join(s.Path("w"), ".git"))
@@ -34,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 		s := open(t, project(t, false, map[string]string{"a": "a"}))
 		blob, out := s.blob(t, "text"), t.TempDir()
 		tree := s.tree(t, "120000", "l", s.blob(t, out), "40000", "l", s.tree(t, modeFile, "f", blob))
-		commit := must[string](t)(s.commitTree(t.Context(), tree, "hostile", fixed))
+		commit := must.Get(s.commitTree(t.Context(), tree, "hostile", fixed))(t)
 		_, _ = s.Checkout(t.Context(), "w", commit)
 		if _, err := os.Lstat(filepath.Join(out, "f")); err == nil {
 			t.Error("a file was written through a link")

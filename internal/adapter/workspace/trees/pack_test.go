@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 )
 
@@ -26,35 +27,21 @@ func two(t *testing.T) (here, there *Store, base string) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a"), []byte("one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "a"), []byte("one\n"), 0o600))
 	for _, s := range []**Store{&here, &there} {
-		var err error
-		if *s, err = Open(t.Context(), plainGit, t.TempDir(), root); err != nil {
-			t.Fatal(err)
-		}
+		*s = must.Get(Open(t.Context(), plainGit, t.TempDir(), root))(t)
 		root = ""
 	}
-	commit, err := here.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if base, err = here.Portable(t.Context(), commit, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := there.Unpack(t.Context(), pack(t, here, base), MaxPack, base, ""); err != nil {
-		t.Fatal(err)
-	}
+	commit := must.Get(here.Snapshot(t.Context()))(t)
+	base = must.Get(here.Portable(t.Context(), commit, ""))(t)
+	must.Do(t, there.Unpack(t.Context(), pack(t, here, base), MaxPack, base, ""))
 	return here, there, base
 }
 
 func pack(t *testing.T, s *Store, commit string, others ...string) *bytes.Reader {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Pack(t.Context(), &b, commit, others...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Pack(t.Context(), &b, commit, others...))
 	return bytes.NewReader(b.Bytes())
 }
 
@@ -71,9 +58,9 @@ func (k killer) Start(ctx context.Context, p process.Program) (process.Process, 
 // SPEC 14.2: who kills git on the coordinator's machine uses up no try of the task.
 func TestGitIsKilled(t *testing.T) {
 	here, there, base := two(t)
-	dir := must[string](t)(there.Checkout(t.Context(), "w", base))
+	dir := must.Get(there.Checkout(t.Context(), "w", base))(t)
 	write(t, dir, map[string]string{"b": "two\n"})
-	result := must[string](t)(there.Commit(t.Context(), "w", base, "b"))
+	result := must.Get(there.Commit(t.Context(), "w", base, "b"))(t)
 	here.writes = &workspace.Git{Starter: killer{plainGit.Starter}}
 	if err := here.Unpack(t.Context(), pack(t, there, result, base), MaxPack, result, base); !errors.Is(err, ErrKilled) || errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "git index-pack") {
 		t.Errorf("%v", err)
@@ -91,31 +78,18 @@ func TestPacks(t *testing.T) {
 	if same, err := here.Portable(ctx, base, base); err != nil || same != base {
 		t.Errorf("the same files on itself: %s, %v", same, err)
 	}
-	dir, err := there.Checkout(ctx, "w1", base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "b"), []byte("two\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	result, err := there.Commit(ctx, "w1", base, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(there.Checkout(ctx, "w1", base))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "b"), []byte("two\n"), 0o600))
+	result := must.Get(there.Commit(ctx, "w1", base, "m"))(t)
 	for range 2 { // what comes twice is the same
-		if err := here.Unpack(ctx, pack(t, there, result, base), MaxPack, result, base); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, here.Unpack(ctx, pack(t, there, result, base), MaxPack, result, base))
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := here.Tree(over, result); err != nil {
 		t.Errorf("git is asked again for what it said of the pack: %v", err)
 	}
-	mine, err := here.On(ctx, base, result, "task", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := must.Get(here.On(ctx, base, result, "task", time.Now()))(t)
 	changes, err := here.Changes(ctx, base, mine)
 	if err != nil || len(changes) != 1 || changes[0].Path != "b" {
 		t.Errorf("%v, %v", changes, err)
@@ -140,19 +114,13 @@ func (s *Store) tree(t *testing.T, entries ...string) string {
 		}
 		fmt.Fprintf(&raw, "%s %s\x00%s", e[0], e[1], id)
 	}
-	out, err := s.ask(t.Context(), raw.String(), "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.ask(t.Context(), raw.String(), "hash-object", "-t", "tree", "--literally", "-w", "--stdin"))(t)
 	return strings.TrimSpace(out)
 }
 
 func (s *Store) blob(t *testing.T, text string) string {
 	t.Helper()
-	out, err := s.ask(t.Context(), text, "hash-object", "-w", "--stdin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.ask(t.Context(), text, "hash-object", "-w", "--stdin"))(t)
 	return strings.TrimSpace(out)
 }
 
@@ -214,10 +182,7 @@ func packed(t *testing.T, s *Store, commit, base string) []byte {
 func TestNotThePack(t *testing.T) {
 	here, there, base := two(t)
 	ctx := t.Context()
-	baseTree, err := there.Tree(ctx, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baseTree := must.Get(there.Tree(ctx, base))(t)
 	commitOn := func(on ...string) string {
 		t.Helper()
 		commit, err := there.commitTree(ctx, baseTree, "it", time.Unix(int64(len(on)), 0), on...)
@@ -240,9 +205,7 @@ func TestNotThePack(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := here.Unpack(ctx, bytes.NewReader(finePack), MaxPack, fine, base); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, here.Unpack(ctx, bytes.NewReader(finePack), MaxPack, fine, base))
 }
 
 // SPEC 14.6: what another machine has of an earlier swarm is not sent again, also if no
@@ -254,9 +217,7 @@ func TestPackOnATree(t *testing.T) {
 	_, _ = rand.Read(large)
 	add := func(name string, text []byte) string {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(here.root, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(here.root, name), text, 0o600))
 		commit, err := here.Snapshot(ctx)
 		if err == nil {
 			commit, err = here.Portable(ctx, commit, "")
@@ -267,13 +228,9 @@ func TestPackOnATree(t *testing.T) {
 		return commit
 	}
 	first := add("large", large)
-	if err := there.Unpack(ctx, pack(t, here, first), MaxPack, first, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, there.Unpack(ctx, pack(t, here, first), MaxPack, first, ""))
 	for _, commit := range []string{base, first} {
-		if err := there.Keep(ctx, commit); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, there.Keep(ctx, commit))
 	}
 	kept, err := there.Kept(ctx, 5)
 	firstTree, of := here.Tree(ctx, first)
@@ -288,13 +245,8 @@ func TestPackOnATree(t *testing.T) {
 	if n := difference.Size(); n > 10<<10 {
 		t.Errorf("%d bytes are sent for a small file", n)
 	}
-	if err := there.Unpack(ctx, difference, MaxPack, second, ""); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := there.Checkout(ctx, "w1", second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, there.Unpack(ctx, difference, MaxPack, second, ""))
+	dir := must.Get(there.Checkout(ctx, "w1", second))(t)
 	if text, err := os.ReadFile(filepath.Join(dir, "large")); err != nil || !bytes.Equal(text, large) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}

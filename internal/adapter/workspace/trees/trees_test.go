@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
@@ -38,13 +39,7 @@ func project(t *testing.T, git bool, files map[string]string) string {
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.WriteMode(t, filepath.Join(dir, name), text, 0o644)
 	}
 }
 
@@ -59,21 +54,7 @@ func run(t *testing.T, dir string, args ...string) string {
 
 func open(t *testing.T, root string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), plainGit, t.TempDir(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
+	return must.Get(Open(t.Context(), plainGit, t.TempDir(), root))(t)
 }
 
 // state is all that git knows of a project, and its files.
@@ -113,8 +94,8 @@ func TestTreesAreTheProject(t *testing.T) {
 			}
 			before := state(t, root)
 			s := open(t, root)
-			base := must[string](t)(s.Snapshot(t.Context()))
-			dir := must[string](t)(s.Checkout(t.Context(), "w1", base))
+			base := must.Get(s.Snapshot(t.Context()))(t)
+			dir := must.Get(s.Checkout(t.Context(), "w1", base))(t)
 			if after := state(t, root); after != before {
 				t.Errorf("the project changed:\n%s\n%s", before, after)
 			}
@@ -146,7 +127,7 @@ func TestTreesAreTheProject(t *testing.T) {
 					t.Errorf("a worker sees the history %q", log)
 				}
 			}
-			if again := must[string](t)(s.Commit(t.Context(), "w1", base, "nothing")); again != base {
+			if again := must.Get(s.Commit(t.Context(), "w1", base, "nothing"))(t); again != base {
 				t.Errorf("a commit of nothing: %s", again)
 			}
 			if _, err := os.Stat(filepath.Join(root, "HARM")); err == nil {
@@ -159,11 +140,11 @@ func TestTreesAreTheProject(t *testing.T) {
 func TestMerge(t *testing.T) {
 	root := project(t, true, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n", "gone.txt": "x\n", "keep.txt": "k\n"})
 	s := open(t, root)
-	base := must[string](t)(s.Snapshot(t.Context()))
+	base := must.Get(s.Snapshot(t.Context()))(t)
 	result := func(name string, change func(dir string)) string {
-		dir := must[string](t)(s.Checkout(t.Context(), name, base))
+		dir := must.Get(s.Checkout(t.Context(), name, base))(t)
 		change(dir)
-		return must[string](t)(s.Commit(t.Context(), name, base, name))
+		return must.Get(s.Commit(t.Context(), name, base, name))(t)
 	}
 	first := result("first", func(dir string) {
 		write(t, dir, map[string]string{"a.txt": "ONE\n2\n3\n4\n5\n6\n7\n", "sub/new.txt": "new\n"})
@@ -192,10 +173,7 @@ func TestMerge(t *testing.T) {
 	if err != nil || len(changes) != 3 {
 		t.Fatalf("%+v %v", changes, err)
 	}
-	texts, err := s.Read(t.Context(), changes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texts := must.Get(s.Read(t.Context(), changes))(t)
 	for i, want := range []struct{ path, text string }{{"a.txt", "ONE\n2\n3\n4\n5\n6\nSEVEN\n"}, {"gone.txt", ""}, {"sub/new.txt", "new\n"}} {
 		c := changes[i]
 		if c.Path != want.path || c.Deleted != (want.text == "") {
@@ -213,21 +191,17 @@ func TestChanges(t *testing.T) {
 	s := open(t, project(t, false, map[string]string{
 		"same/deep/er/x": "x\n", "file": "f\n", "dir/a": "a\n", "dir/b/c": "c\n", "gone/a/b": "b\n", "right": "r\n", "a-b": "1\n", "a/b": "2\n",
 	}))
-	base := must[string](t)(s.Snapshot(t.Context()))
-	dir := must[string](t)(s.Checkout(t.Context(), "w", base))
+	base := must.Get(s.Snapshot(t.Context()))(t)
+	dir := must.Get(s.Checkout(t.Context(), "w", base))(t)
 	for _, gone := range []string{"file", "dir", "gone"} {
-		if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(dir, gone)))
 	}
-	if err := os.Chmod(filepath.Join(dir, "right"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, "right"), 0o755))
 	write(t, dir, map[string]string{"file/now/a": "f\n", "dir": "d\n", "same/deep/er/y": "y\n", "ü\t\"": "new\n", "a/b": "3\n"})
-	commit := must[string](t)(s.Commit(t.Context(), "w", base, "w"))
+	commit := must.Get(s.Commit(t.Context(), "w", base, "w"))(t)
 	for _, pair := range [][2]string{{base, commit}, {commit, base}, {base, base}} {
 		var got []string
-		for _, c := range must[[]Change](t)(s.Changes(t.Context(), pair[0], pair[1])) {
+		for _, c := range must.Get(s.Changes(t.Context(), pair[0], pair[1]))(t) {
 			what := "M"
 			if c.Deleted {
 				what = "D"
@@ -295,10 +269,10 @@ func TestHostileResults(t *testing.T) {
 			root := project(t, true, map[string]string{"a.txt": "old\n", "b.txt": "b\n"})
 			before := state(t, root)
 			s := open(t, root)
-			base := must[string](t)(s.Snapshot(t.Context()))
-			dir := must[string](t)(s.Checkout(t.Context(), "w", base))
+			base := must.Get(s.Snapshot(t.Context()))(t)
+			dir := must.Get(s.Checkout(t.Context(), "w", base))(t)
 			c.change(t, dir)
-			commit := must[string](t)(s.Commit(t.Context(), "w", base, "result"))
+			commit := must.Get(s.Commit(t.Context(), "w", base, "result"))(t)
 			changes, err := s.Changes(t.Context(), base, commit)
 			switch {
 			case c.refuse != "" && (!errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.refuse)):
@@ -334,9 +308,7 @@ func TestHostileResults(t *testing.T) {
 
 func link(t *testing.T, to, dir, name string) {
 	t.Helper()
-	if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(to, filepath.Join(dir, name)))
 }
 
 // States of a repository in which its index does not serve.
@@ -382,7 +354,7 @@ func TestSnapshotOfAnyRepository(t *testing.T) {
 			write(t, root, map[string]string{"a.txt": "by hand\n", "sub/b.txt": "b\n"})
 			prepare(t, root)
 			s := open(t, root)
-			dir := must[string](t)(s.Checkout(t.Context(), "w", must[string](t)(s.Snapshot(t.Context()))))
+			dir := must.Get(s.Checkout(t.Context(), "w", must.Get(s.Snapshot(t.Context()))(t)))(t)
 			for file, want := range map[string]string{"a.txt": "by hand\n", "sub/b.txt": "b\n"} {
 				if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != want {
 					t.Errorf("%s: %q %v", file, got, err)
@@ -395,7 +367,7 @@ func TestSnapshotOfAnyRepository(t *testing.T) {
 func TestManyTreesAtOnce(t *testing.T) {
 	root := project(t, true, map[string]string{"a.txt": "a\n"})
 	s := open(t, root)
-	base := must[string](t)(s.Snapshot(t.Context()))
+	base := must.Get(s.Snapshot(t.Context()))(t)
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
@@ -415,10 +387,7 @@ func TestManyTreesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	again, err := Open(t.Context(), plainGit, filepath.Dir(s.dir), root) // after a crash
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(Open(t.Context(), plainGit, filepath.Dir(s.dir), root))(t) // after a crash
 	if _, err := again.Checkout(t.Context(), "w1", base); err != nil {
 		t.Error(err)
 	}
@@ -439,30 +408,28 @@ func TestAfterAKill(t *testing.T) {
 	root := project(t, true, map[string]string{"a.txt": "a\n", ".gitattributes": "* text eol=crlf\n"})
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"store.git.new/HEAD": "ref: refs/heads/main\n", "store.git.new/config": "[core]\n"})
-	s := must[*Store](t)(Open(t.Context(), plainGit, dir, root))
-	base := must[string](t)(s.Snapshot(t.Context()))
-	must[string](t)(s.Checkout(t.Context(), "verify", base))
+	s := must.Get(Open(t.Context(), plainGit, dir, root))(t)
+	base := must.Get(s.Snapshot(t.Context()))(t)
+	must.Get(s.Checkout(t.Context(), "verify", base))(t)
 	for _, lock := range []string{
 		"snapshot.index.lock", "worktrees/verify.index.lock", "worktrees/verify/index.lock", "worktrees/verify/HEAD.lock",
 		"config.lock", "packed-refs.lock", "HEAD.lock", "objects/pack/tmp_pack_x",
 	} {
 		write(t, s.dir, map[string]string{lock: "half"})
 	}
-	s = must[*Store](t)(Open(t.Context(), plainGit, dir, root))
-	if again := must[string](t)(s.Snapshot(t.Context())); !must[bool](t)(s.Same(t.Context(), base, again)) {
+	s = must.Get(Open(t.Context(), plainGit, dir, root))(t)
+	if again := must.Get(s.Snapshot(t.Context()))(t); !must.Get(s.Same(t.Context(), base, again))(t) {
 		t.Error("another snapshot")
 	}
-	tree := must[string](t)(s.Checkout(t.Context(), "verify", base))
+	tree := must.Get(s.Checkout(t.Context(), "verify", base))(t)
 	if text, err := os.ReadFile(filepath.Join(tree, "a.txt")); string(text) != "a\n" {
 		t.Errorf("%q %v", text, err)
 	}
 	run(t, tree, "status") // takes the lock of the tree's own index
 	write(t, tree, map[string]string{"b.txt": "b\n"})
 	run(t, tree, "add", "b.txt")
-	commit := must[string](t)(s.Commit(t.Context(), "verify", base, "b"))
-	if err := s.Pack(t.Context(), io.Discard, commit); err != nil {
-		t.Error(err)
-	}
+	commit := must.Get(s.Commit(t.Context(), "verify", base, "b"))(t)
+	must.Do(t, s.Pack(t.Context(), io.Discard, commit))
 	if left, err := filepath.Glob(filepath.Join(s.dir, "objects", "pack", "tmp_*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
