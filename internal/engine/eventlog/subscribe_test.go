@@ -93,13 +93,15 @@ func TestReaderBegins(t *testing.T) {
 		name          string
 		before, since int
 		after         int64
-		mirrored      bool
+		mirrored      bool // another process stored one, and it was told here
+		unknown       bool // or is not known here yet
 	}{
 		{name: "a new session", since: 3},
 		{name: "in the middle", since: 5, after: 2},
 		{name: "since it was opened again", before: 4, since: 3, after: 4},
 		{name: "from before it was opened again", before: 4, since: 3, after: 3},
 		{name: "another process stored one", since: 3, mirrored: true},
+		{name: "one that is not folded here", before: 2, since: 3, unknown: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st := memory.New(time.Now)
@@ -111,12 +113,13 @@ func TestReaderBegins(t *testing.T) {
 			tick(opened(t, st), c.before)
 			l := opened(t, st)
 			tick(l, c.since)
-			if c.mirrored {
-				es := must.Get(st.Append(t.Context(), "s", l.Last(), event.Draft{Body: event.Ticked{}}))(t)
-				l.Mirror(es[0])
+			if c.mirrored || c.unknown {
+				if es := must.Get(st.Append(t.Context(), "s", l.Last(), event.Draft{Body: event.Ticked{}}))(t); c.mirrored {
+					l.Mirror(es[0])
+				}
 			}
 			events := l.Events(t.Context(), c.after)
-			if !c.mirrored {
+			if !c.mirrored && !c.unknown {
 				tick(l, 2)
 			}
 			l.EndReaders(true)

@@ -18,9 +18,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// desk is a judge on a log of its own, with a person who gives the call "1" one answer.
+// desk is an evaluator on a log of its own, with a person who gives the call "1" one answer.
 type desk struct {
-	*Judge
+	*Evaluator
 	t        *testing.T
 	store    *memory.Store
 	requests int
@@ -32,7 +32,7 @@ func newDesk(t *testing.T, c permission.Config, person bool, answer event.Scope)
 	c.Root = "/w"
 	d := &desk{t: t, store: memory.New(time.Now)}
 	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: d.store, Session: "s", Now: time.Now}))(t)
-	d.Judge = New(Config{
+	d.Evaluator = New(Config{
 		Rights: &Rights{Log: log, Policy: permission.New(c)}, Person: person,
 		Drafts:       func() *changes.Drafts { return changes.NewDrafts(nil, false) },
 		Unrestorable: func(context.Context, *turn.Pending, process.Confine) string { return "" },
