@@ -38,6 +38,8 @@ type fakeProcess struct {
 	of     process.Program
 	done   chan struct{}
 	once   sync.Once
+	killed chan struct{} // closed when pawl ended it, with all that it had started
+	kill   sync.Once
 }
 
 func (p *fakeProcess) In() io.WriteCloser         { return p.inW }
@@ -46,6 +48,11 @@ func (p *fakeProcess) Pid() int                   { return 7 }
 func (p *fakeProcess) Wait() error                { <-p.done; return nil }
 func (p *fakeProcess) Refused() []process.Refusal { return nil }
 func (p *fakeProcess) Kill(time.Duration) {
+	p.kill.Do(func() { close(p.killed) })
+	p.end()
+}
+
+func (p *fakeProcess) end() {
 	p.once.Do(func() {
 		_, _ = p.inR.Close(), p.outW.Close()
 		close(p.done)
@@ -60,12 +67,12 @@ func (s *starter) Start(_ context.Context, prog process.Program) (process.Proces
 	if run == nil {
 		return nil, exec.ErrNotFound
 	}
-	p := &fakeProcess{stderr: prog.Stderr, of: prog, done: make(chan struct{})}
+	p := &fakeProcess{stderr: prog.Stderr, of: prog, done: make(chan struct{}), killed: make(chan struct{})}
 	p.inR, p.inW = io.Pipe()
 	p.outR, p.outW = io.Pipe()
 	s.all = append(s.all, p)
 	go func() {
-		defer p.Kill(0)
+		defer p.end()
 		run(p)
 	}()
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -116,6 +117,31 @@ func TestHang(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// SPEC 10.3: a server that sends what is no message is ended at once, and one that ended by itself
+// when that is seen: with all that it started.
+func TestServersEndWhole(t *testing.T) {
+	for name, answer := range map[string]func(json.RawMessage, *fakeProcess) string{
+		"it ended by itself": func(id json.RawMessage, p *fakeProcess) string {
+			_, _ = io.WriteString(p.outW, textOf(id, "x"))
+			return "die"
+		},
+		"it sends no message": func(_ json.RawMessage, p *fakeProcess) string {
+			_, _ = io.WriteString(p.outW, strings.Repeat("x", maxMessage+1<<20))
+			return ""
+		},
+	} {
+		w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, answer)})
+		set, _ := w.offer(t)
+		_, _ = call(t, t.Context(), set, "mcp__s__go", `{}`)
+		first := w.start.all[0]
+		if name == "it ended by itself" {
+			<-first.done
+			_, _ = call(t, t.Context(), set, "mcp__s__go", `{}`)
+		}
+		<-first.killed
+	}
 }
 
 // A server that cannot be kept alive is tried three times more and then left.
