@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
@@ -27,6 +28,7 @@ func TestWorkspaceEdits(t *testing.T) {
 		{"made and deleted again", `{"documentChanges":[{"kind":"create","uri":"$N"},{"kind":"delete","uri":"$N","options":{"ignoreIfNotExists":true}}]}`, "", ""},
 		{"nothing changes", `{"changes":{"$A":[]}}`, "", ""},
 		{"another version", `{"documentChanges":[{"textDocument":{"uri":"$A","version":7},"edits":[` + one + `]}]}`, "", "another version"},
+		{"changed meanwhile", `{"changes":{"$A":[` + one + `]}}`, "", "changed while"},
 		{"outside", `{"changes":{"$A":[` + one + `],"file:///etc/passwd":[` + one + `]}}`, "", "not a file of the workspace"},
 		{"outside by dots", `{"changes":{"$A/../../../x":[` + one + `]}}`, "", "not a file of the workspace"},
 		{"made outside", `{"documentChanges":[{"kind":"create","uri":"file:///tmp/evil"}]}`, "", "not a file of the workspace"},
@@ -46,6 +48,9 @@ func TestWorkspaceEdits(t *testing.T) {
 				b.make = func(process.Program) (*fake, error) {
 					f := newFake(t)
 					f.answers["textDocument/rename"] = func(json.RawMessage) any {
+						if c.name == "changed meanwhile" {
+							must.Write(t, b.path("a.x"), "old, by somebody else")
+						}
 						return json.RawMessage(strings.NewReplacer("$A", toURI(b.path("a.x")), "$B", toURI(b.path("b.x")), "$N", toURI(b.path("sub/n.x")), "$D", toURI(b.path("dir"))).Replace(c.edit))
 					}
 					return f, nil

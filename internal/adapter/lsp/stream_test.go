@@ -51,6 +51,19 @@ func TestFramingAtEveryByte(t *testing.T) {
 	}
 }
 
+// SPEC 12.3: what was read of a broken message is no part of the next one.
+func TestBrokenMessageLeavesNothing(t *testing.T) {
+	s := newStream(strings.NewReader(frame(`{"method":"broken","id":"x"}`)+frame(`{"id":2}`)), io.Discard, func() error { return nil })
+	defer s.Close()
+	var m struct {
+		Method string
+		ID     int
+	}
+	if err := s.ReadObject(&m); err != nil || m.Method != "" || m.ID != 2 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
 // SPEC 12.3: what a server sends cannot harm who reads it.
 func TestFramingBounds(t *testing.T) {
 	good := frame(`{"jsonrpc":"2.0","method":"m"}`)
