@@ -151,6 +151,26 @@ func TestReasonIsNoAnswer(t *testing.T) {
 	}
 }
 
+// Tab goes from a question to the prompt, and no later letter is an answer, however long the
+// person thinks.
+//
+// SPEC 18.4
+func TestTabLeavesAQuestion(t *testing.T) {
+	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r.clock.stand()
+	r.start("")
+	r.enter("go")
+	r.see("y  yes")
+	r.passed(time.Second)
+	r.see("press a key")
+	r.press("tab")
+	r.passed(time.Minute)
+	r.press("y")
+	r.passed(time.Minute)
+	r.see("› y")
+	r.unmade("a letter after Tab allowed the call")
+}
+
 // A menu that a person opens beside a question hides none of its answers, in a small window
 // either.
 //

@@ -128,13 +128,25 @@ func TestPickSession(t *testing.T) {
 	r.see("› a draft")
 }
 
-// A command that is picked stands in the prompt, and each group says how many it has.
+// A command that is picked stands in the prompt, and each group says how many it has. Ctrl+C
+// leaves the list, and not the turn that runs.
 //
-// SPEC 18.3
+// SPEC 10.3, 18.3
 func TestPickCommand(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	goes := make(chan struct{})
+	r := newRig(t, llmtest.New(llmtest.Turn{Text: "all done", Wait: goes}))
 	r.start("")
-	r.see("mode ask; /help")
+	r.enter("go")
+	r.see("esc interrupts")
+	r.enter("/help")
+	r.see("commands: type to search")
+	r.press("ctrl+c")
+	r.until("closed", func(seen string) bool { return !strings.Contains(seen, "type to search") })
+	close(goes)
+	r.rest(1)
+	if seen := r.text(); !strings.Contains(seen, "all done") || strings.Contains(seen, "interrupted") {
+		t.Error(seen)
+	}
 	r.enter("/help")
 	r.see("commands: type to search")
 	r.see("model, rights and servers (10)")

@@ -268,6 +268,22 @@ func TestQuestionWaits(t *testing.T) {
 	r.see("all done")
 }
 
+// Shift+Tab goes through the modes, and never to the one that asks nothing.
+//
+// SPEC 4.15, 18.3
+func TestNextMode(t *testing.T) {
+	r := newRig(t, llmtest.New())
+	r.start("")
+	r.see("mode ask; /help")
+	for _, mode := range []string{"accept-edits", "plan", "auto", "ask"} {
+		r.press("shift+tab")
+		r.see("mode " + mode)
+	}
+	if strings.Contains(r.text(), "yolo") {
+		t.Error(r.text())
+	}
+}
+
 // SPEC 10.1, 18.3
 func TestSteering(t *testing.T) {
 	goes, arrived := make(chan struct{}), make(chan struct{})
