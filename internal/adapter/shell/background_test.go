@@ -84,8 +84,7 @@ func TestBackground(t *testing.T) {
 // end of the session does.
 func TestBackgroundOutlivesItsCall(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, Options{})
-	w := watching(t)
+	s, w := newShell(t, Options{}), watching(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	id := must.Get(s.Start(ctx, tool.Run{Confine: process.Free, Command: "echo up; " + self("hold", w.path)}))(t)
 	w.wait(1)
@@ -99,8 +98,7 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 
 func TestBackgroundKill(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, Options{})
-	w := watching(t)
+	s, w := newShell(t, Options{}), watching(t)
 	id := start(t, s, "exec 3> "+w.path+"; echo up; trap 'echo bye; exit 4' TERM; "+self("daemon", w.path)+"; echo >&3; while :; do read -t 1 <> <(:); done")
 	w.wait(2)
 	r, err := s.Kill(t.Context(), id)
@@ -114,8 +112,7 @@ func TestBackgroundKill(t *testing.T) {
 
 func TestBackgroundTimeout(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, Options{})
-	w := watching(t)
+	s, w := newShell(t, Options{}), watching(t)
 	id := must.Get(s.Start(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path), Timeout: time.Millisecond}))(t)
 	r := output(t, s, id, time.Minute)
 	if !r.TimedOut || r.Exit != nil {
@@ -165,8 +162,7 @@ func TestUnknownJob(t *testing.T) {
 
 func TestWaitIsCancelled(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, Options{})
-	w := watching(t)
+	s, w := newShell(t, Options{}), watching(t)
 	id := start(t, s, self("hold", w.path))
 	w.wait(1)
 	ctx, cancel := context.WithCancel(t.Context())

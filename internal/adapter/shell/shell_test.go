@@ -103,8 +103,7 @@ func TestCancelKillsAll(t *testing.T) {
 				return
 			}
 			t.Parallel()
-			s := newShell(t, Options{})
-			w := watching(t)
+			s, w := newShell(t, Options{}), watching(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			why := errors.New("enough")
@@ -150,8 +149,7 @@ func TestTimeout(t *testing.T) {
 // on, and ends with the session.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, Options{})
-	w := watching(t)
+	s, w := newShell(t, Options{}), watching(t)
 	r := run(t, s, self("hold", w.path)+" & echo done")
 	if r.Output != "done\n" || r.Exit == nil || *r.Exit != 0 {
 		t.Errorf("%+v", r)
@@ -403,8 +401,7 @@ func TestClosed(t *testing.T) {
 
 func TestCloseDuringStarts(t *testing.T) {
 	t.Parallel()
-	s := newShell(t, Options{})
-	w := watching(t)
+	s, w := newShell(t, Options{}), watching(t)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() { _, _ = s.Run(t.Context(), tool.Run{Confine: process.Free, Command: self("hold", w.path)}) })

@@ -97,11 +97,7 @@ func TestHeldForThePerson(t *testing.T) {
 				}
 			})
 			asked := 0
-			r.run("run them", func(e event.Event) {
-				a, ok := e.Body.(event.Asked)
-				if !ok {
-					return
-				}
+			r.run("run them", onEvent(func(a event.Asked) {
 				if len(a.Questions) != 1 || asked >= len(c.answers) {
 					t.Fatalf("asked too often: %+v", a)
 				}
@@ -113,7 +109,7 @@ func TestHeldForThePerson(t *testing.T) {
 				if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: q.Call, Scope: c.answers[asked-1]}}}); err != nil {
 					t.Error(err)
 				}
-			})
+			}))
 			exits, last := "", ""
 			for _, d := range find[event.CallDone](r.log()) {
 				switch {

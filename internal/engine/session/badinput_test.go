@@ -150,11 +150,7 @@ func TestIdsThatRepeat(t *testing.T) {
 		c.Tools = append(tool.Set{long}, c.Tools...)
 	})
 	n := 0
-	r.run("go", func(e event.Event) {
-		q, ok := e.Body.(event.Asked)
-		if !ok {
-			return
-		}
+	r.run("go", onEvent(func(q event.Asked) {
 		n++
 		v := event.Verdict{Call: q.Questions[0].Call, Scope: event.Once}
 		if n == 2 {
@@ -163,7 +159,7 @@ func TestIdsThatRepeat(t *testing.T) {
 		if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{v}}); err != nil {
 			t.Error(err)
 		}
-	})
+	}))
 	all := stored(t, r.store, "s1")
 	checkFold(t, all)
 	if strings.HasPrefix(r.file("a"), "error") || !strings.HasPrefix(r.file("b"), "error") {

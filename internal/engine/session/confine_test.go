@@ -60,11 +60,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 	})
 	asked := 0
 	scopes := []event.Scope{event.Once, event.Once, event.Once, event.Session, event.Once, event.Once, event.Once}
-	r.run("run them", func(e event.Event) {
-		a, ok := e.Body.(event.Asked)
-		if !ok {
-			return
-		}
+	r.run("run them", onEvent(func(a event.Asked) {
 		var vs []event.Verdict
 		for _, q := range a.Questions {
 			vs = append(vs, event.Verdict{Call: q.Call, Scope: scopes[asked]})
@@ -73,7 +69,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 		if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: vs}); err != nil {
 			t.Error(err)
 		}
-	})
+	}))
 	must.Done(t)(r.do(session.RunCommand{Command: "true"}))
 	ro, ws := process.Confine{}, process.Confine{Level: process.Workspace}
 	open := process.Confine{Level: process.Workspace, Writes: []string{outside}}

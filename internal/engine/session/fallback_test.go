@@ -146,18 +146,14 @@ func TestLongerWait(t *testing.T) {
 			}
 		})
 		asked := 0
-		es := r.run("go", func(e event.Event) {
-			a, ok := e.Body.(event.Asked)
-			if !ok {
-				return
-			}
+		es := r.run("go", onEvent(func(a event.Asked) {
 			if asked++; a.Why != "wait" || !strings.Contains(a.Text, "1h0m0s") {
 				t.Errorf("%s: %+v", name, a)
 			}
 			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Text: c.answer}); err != nil {
 				t.Error(err)
 			}
-		})
+		}))
 		if end := find[event.Ended](es)[0]; end.End != c.end || (end.End == event.EndDone) != (slept == time.Hour) || (asked == 1) != (c.answer != "") {
 			t.Errorf("%s: %+v, slept %s, asked %d times", name, end, slept, asked)
 		}

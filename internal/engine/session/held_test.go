@@ -170,11 +170,7 @@ func TestHeldCommandAsks(t *testing.T) {
 				cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 			})
 			var asked []string
-			r.run("run them", func(e event.Event) {
-				a, ok := e.Body.(event.Asked)
-				if !ok {
-					return
-				}
+			r.run("run them", onEvent(func(a event.Asked) {
 				if len(a.Questions) != 1 || len(asked) >= len(c.answers) {
 					t.Fatalf("asked too often: %+v", a)
 				}
@@ -187,7 +183,7 @@ func TestHeldCommandAsks(t *testing.T) {
 				if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{v}}); err != nil {
 					t.Error(err)
 				}
-			})
+			}))
 			if !slices.Equal(asked, c.asked) {
 				t.Errorf("asked %q", asked)
 			}
@@ -268,11 +264,7 @@ func TestHeldCheckAsks(t *testing.T) {
 			check := &onceChecked{}
 			r := check.rig(t, "test -n \"$GRANTED\"", refused, !c.headless)
 			asks := 0
-			r.run("write", func(e event.Event) {
-				a, ok := e.Body.(event.Asked)
-				if !ok {
-					return
-				}
+			r.run("write", onEvent(func(a event.Asked) {
 				asks++
 				if q := a.Questions[0]; q.Title != "let this command change or delete files in "+outside || q.Title != "let this command "+q.Wants || q.Preview != "sh ./a" {
 					t.Errorf("%+v", q)
@@ -280,7 +272,7 @@ func TestHeldCheckAsks(t *testing.T) {
 				if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: c.scope}}}); err != nil {
 					t.Error(err)
 				}
-			})
+			}))
 			exits := ""
 			for _, d := range find[event.Checked](r.log()) {
 				if d.Exit != nil {

@@ -65,18 +65,14 @@ func TestPause(t *testing.T) {
 					return ctx.Err()
 				}
 			})
-			es := r.run("go", func(e event.Event) {
-				b, ok := e.Body.(event.Asked)
-				if !ok {
-					return
-				}
+			es := r.run("go", onEvent(func(b event.Asked) {
 				if b.Why != "pause" || r.View().State() != lifecycle.Paused || r.View().Activity() != lifecycle.AwaitingPermission {
 					t.Errorf("%+v: the agent is %s, its activity %s", b, r.View().State(), r.View().Activity())
 				}
 				if _, err := r.Submit(t.Context(), session.Answer{ID: b.ID, Text: c.answer}); err != nil {
 					t.Error(err)
 				}
-			})
+			}))
 			if asked := len(find[event.Asked](es)); asked != 1 {
 				t.Fatalf("asked %d times", asked)
 			}
@@ -152,17 +148,13 @@ func TestPauseHidesNoLoop(t *testing.T) {
 			c.Person = true
 			c.Tools = append(c.Tools, poke(func() { _, _ = r.Submit(t.Context(), session.Pause{}) }))
 		})
-		es := r.run("go", func(e event.Event) {
-			b, ok := e.Body.(event.Asked)
-			if !ok {
-				return
-			}
+		es := r.run("go", onEvent(func(b event.Asked) {
 			text := answer
 			if b.Why == "stuck" {
 				text = "stop"
 			}
 			_, _ = r.Submit(t.Context(), session.Answer{ID: b.ID, Text: text})
-		})
+		}))
 		if got := find[event.Ended](es)[0].End == event.EndStuck; got != stuck {
 			t.Errorf("%q: ended stuck: %v", answer, got)
 		}

@@ -30,11 +30,7 @@ func asked(t *testing.T, scope event.Scope, files map[string]string, calls ...st
 		r.put(name, text)
 	}
 	var qs []event.Question
-	r.run("go", func(e event.Event) {
-		q, ok := e.Body.(event.Asked)
-		if !ok {
-			return
-		}
+	r.run("go", onEvent(func(q event.Asked) {
 		qs = append(qs, q.Questions...)
 		var vs []event.Verdict
 		for _, q := range q.Questions {
@@ -43,7 +39,7 @@ func asked(t *testing.T, scope event.Scope, files map[string]string, calls ...st
 		if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: vs}); err != nil {
 			t.Error(err)
 		}
-	})
+	}))
 	return qs, r
 }
 

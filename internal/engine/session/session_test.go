@@ -122,6 +122,15 @@ func (r *rig) do(op session.Op) (event.OpDone, error) {
 	return done, err
 }
 
+// onEvent calls do for the events of one kind.
+func onEvent[B event.Body](do func(B)) func(event.Event) {
+	return func(e event.Event) {
+		if b, ok := e.Body.(B); ok {
+			do(b)
+		}
+	}
+}
+
 func find[B event.Body](es []event.Event) []B {
 	var out []B
 	for _, e := range es {

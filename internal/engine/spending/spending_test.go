@@ -75,31 +75,6 @@ func free(t *testing.T, acc *spending.Account) bool {
 	return err == nil
 }
 
-// SPEC 8.1: a child's request is reserved with its parent and charged to it, once,
-// and what was refused is given back.
-func TestChildSpendsFromParent(t *testing.T) {
-	parent, log := account(t, "parent", 1, nil)
-	child, _ := account(t, "child", 0, parent)
-	ask := budget.Ask{Price: price, Input: 100_000, MaxOutput: 10_000}
-	if _, settle, err := child.ReserveWithParent(t.Context(), ask); err != nil || settle(t.Context()) != nil {
-		t.Fatal(err)
-	}
-	if spent, _ := parent.Spent(); spent.USD != 0 {
-		t.Errorf("what was given back is charged: %v", spent.USD)
-	}
-	_, settle, err := child.ReserveWithParent(t.Context(), ask)
-	must.Do(t, err)
-	must.Do(t, settle(t.Context(), event.Charged{Usage: llm.Usage{Known: true, Input: 1}, USD: new(0.9), Requests: 1}))
-	spent, _ := parent.Spent()
-	if spent.USD != 0.9 || spent.Requests != 1 || log.Last() == 0 {
-		t.Errorf("the parent spent %v in %d requests", spent.USD, spent.Requests)
-	}
-	limit := (*budget.LimitError)(nil)
-	if _, _, err := child.ReserveWithParent(t.Context(), budget.Ask{Price: price, Input: 900_000, MaxOutput: 10_000}); !errors.As(err, &limit) {
-		t.Errorf("more than is left: %v", err)
-	}
-}
-
 // SPEC 8.1: a child's own reservation ends with its request, and where its parent
 // refuses the request: then the next one has the whole of the child's limit.
 func TestChildsOwnReservationEnds(t *testing.T) {

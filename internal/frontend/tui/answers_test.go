@@ -21,8 +21,7 @@ func TestDraftAndQueue(t *testing.T) {
 	first := llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`)
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("  begun")
 	for _, text := range []string{"first entry", "second entry"} {
 		r.enter(text)
@@ -48,8 +47,7 @@ func TestDraftAndQueue(t *testing.T) {
 func TestOneKeyAnswers(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.rest(1)
 	r.clock.stand()
 	seen := func(answers string) {
@@ -110,8 +108,7 @@ func TestEscapeBeforeTheStart(t *testing.T) {
 func TestNumberAnswers(t *testing.T) {
 	for typed, want := range map[string]string{"2": "blue", "2 of them": "2 of them"} {
 		r := newRig(t, llmtest.New(llmtest.Use("ask_user", `{"question":"Which?","options":["red","blue"]}`), llmtest.Say("all done")))
-		r.start("")
-		r.enter("go")
+		r.begin()
 		r.see("Enter answers")
 		if typed == "2" {
 			r.press("2")
@@ -135,8 +132,7 @@ func TestNumberAnswers(t *testing.T) {
 func TestReasonIsNoAnswer(t *testing.T) {
 	for _, reason := range []string{"yes is wrong", "s", "always", "edit the other", "x", "no"} {
 		r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-		r.start("")
-		r.enter("go")
+		r.begin()
 		r.see("press a key")
 		r.clock.stand()
 		r.press("n")
@@ -157,12 +153,7 @@ func TestReasonIsNoAnswer(t *testing.T) {
 // SPEC 18.4
 func TestTabLeavesAQuestion(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-	r.clock.stand()
-	r.start("")
-	r.enter("go")
-	r.see("y  yes")
-	r.passed(time.Second)
-	r.see("press a key")
+	r.asked()
 	r.press("tab")
 	r.passed(time.Minute)
 	r.press("y")

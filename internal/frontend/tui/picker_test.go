@@ -135,8 +135,7 @@ func TestPickSession(t *testing.T) {
 func TestPickCommand(t *testing.T) {
 	goes := make(chan struct{})
 	r := newRig(t, llmtest.New(llmtest.Turn{Text: "all done", Wait: goes}))
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("esc interrupts")
 	r.enter("/help")
 	r.see("commands: type to search")

@@ -392,6 +392,23 @@ func (r *rig) say(text string) {
 	}
 }
 
+// begin starts, and enters a prompt.
+func (r *rig) begin() {
+	r.t.Helper()
+	r.start("")
+	r.enter("go")
+}
+
+// asked begins, until a question has been seen for a while.
+func (r *rig) asked() {
+	r.t.Helper()
+	r.clock.stand()
+	r.begin()
+	r.see("y  yes")
+	r.passed(time.Second)
+	r.see("press a key")
+}
+
 // enter types a text and presses Enter.
 func (r *rig) enter(text string) {
 	r.t.Helper()

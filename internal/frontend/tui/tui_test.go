@@ -88,8 +88,7 @@ func TestQuestion(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, llmtest.New(write, llmtest.Say("all done")))
-			r.start("")
-			r.enter("go")
+			r.begin()
 			r.see("press a key")
 			r.see("+one")
 			if n := strings.Count(r.text(), "+one"); n != 1 {
@@ -131,8 +130,7 @@ func TestQuestion(t *testing.T) {
 // SPEC 4.7, 18.3
 func TestAWordIsNoAnswer(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("press a key")
 	r.press("enter")
 	r.see("please answer")
@@ -163,8 +161,7 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	first.Wait = asks
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("esc interrupts")
 	r.say("but ")
 	close(asks)
@@ -193,12 +190,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-			r.clock.stand()
-			r.start("")
-			r.enter("go")
-			r.see("y  yes")
-			r.passed(time.Second)
-			r.see("press a key")
+			r.asked()
 			for _, c := range word {
 				r.pass(letterDelay / 2)
 				r.say(string(c))
@@ -222,12 +214,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 // SPEC 18.4
 func TestPasteIsNoAnswer(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
-	r.clock.stand()
-	r.start("")
-	r.enter("go")
-	r.see("y  yes")
-	r.passed(time.Second)
-	r.see("press a key")
+	r.asked()
 	r.send(keys.Paste{Text: "y"})
 	r.say("e")
 	r.passed(time.Minute)
@@ -247,8 +234,7 @@ func TestQuestionWaits(t *testing.T) {
 	first.Wait = asks
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("esc interrupts")
 	r.pass(time.Minute) // nobody types
 	close(asks)
@@ -291,8 +277,7 @@ func TestSteering(t *testing.T) {
 	first.Wait = goes
 	first.Before = func(*llm.Request) { close(arrived) }
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("esc interrupts")
 	<-arrived // what is said before goes with this request
 	r.enter("do it like this")
@@ -315,8 +300,7 @@ func TestSteering(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`), llmtest.Say("and now?")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("  begun") // live output
 	r.say("half a thought")
 	r.press("esc")
@@ -339,8 +323,7 @@ func TestThreeInterrupts(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
 	r.mode = "yolo"
 	r.clock.stand()
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("● bash sleep 1000")
 	r.say("typed")
 	r.press("ctrl+c", "ctrl+c", "ctrl+c")
@@ -370,8 +353,7 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 			r.press("ctrl+c", "ctrl+c", "ctrl+c")
 		},
 		"it ends after the first": func(r *rig) {
-			r.start("")
-			r.enter("go")
+			r.begin()
 			r.see("esc interrupts")
 			r.say("typed")
 			r.press("ctrl+c")
@@ -409,8 +391,7 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 func TestLongOutput(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; exit 3"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("all done")
 	r.rest(1)
 	text := r.text()
@@ -481,8 +462,7 @@ func TestHostileText(t *testing.T) {
 func TestUnfold(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "a secret thought", Calls: llmtest.Use("bash", `{"command":"seq 100; exit 1"}`).Calls}, llmtest.Say("all done")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("all done")
 	r.rest(1)
 	before := r.text()
@@ -560,8 +540,7 @@ func TestNotice(t *testing.T) {
 	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
 	first.Wait = asks
 	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("esc interrupts")
 	r.send(keys.Focus{In: false})
 	close(asks)
@@ -584,8 +563,7 @@ func TestNotice(t *testing.T) {
 // SPEC 18.4
 func TestRestWritesNothing(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Say("all done")))
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.rest(1)
 	r.press("left") // which changes nothing: all before it is drawn
 	r.mu.Lock()
@@ -625,8 +603,7 @@ func TestSignals(t *testing.T) {
 	for _, name := range []string{"SIGTERM", "SIGHUP"} {
 		r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
 		r.mode = "yolo"
-		r.start("")
-		r.enter("go")
+		r.begin()
 		r.see("● bash sleep 1000")
 		r.send(Signal{Name: name})
 		if e := r.left(); e.By != name {

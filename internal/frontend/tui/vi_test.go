@@ -35,8 +35,7 @@ func TestEscapeWithVi(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, hang())
 			r.vi = true
-			r.start("")
-			r.enter("go")
+			r.begin()
 			r.see("half a")
 			r.press(c.before...)
 			for n := 1; n <= c.esc; n++ {

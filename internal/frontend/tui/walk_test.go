@@ -94,8 +94,7 @@ func TestHeadOnce(t *testing.T) {
 func TestCommandInsteadOfAnAnswer(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.rest(1)
 	r.enter("/undo")
 	r.see("y  yes\n  n  no")
@@ -201,8 +200,7 @@ func TestClearedScreen(t *testing.T) {
 func TestDiffHasItsCommand(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.rest(1)
 	r.enter("/diff")
 	r.see("› /diff\n  --- /dev/null\n  +++ b/new.txt")
@@ -232,8 +230,7 @@ func TestKeysWhereItIsNarrow(t *testing.T) {
 // SPEC 18.3
 func TestQuestionOnALowScreen(t *testing.T) {
 	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo a b c > new.txt"}`), llmtest.Say("done")))
-	r.start("")
-	r.enter("go")
+	r.begin()
 	r.see("press a key")
 	r.resize(20, 6)
 	r.until("the keys", func(string) bool { return strings.Contains(r.screen(), "y  ") && strings.Contains(r.screen(), "  n\n") })

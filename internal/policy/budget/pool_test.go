@@ -24,8 +24,7 @@ func TestHardLimit(t *testing.T) {
 		}
 		limits := Limits{USD: rapid.Float64Range(0.001, 5).Draw(t, "limit")}
 		dearest := rapid.SampledFrom([]float64{1, 1, 1.3, 2}).Draw(t, "dearest")
-		var m Meter
-		var p Pool
+		m, p := Meter{}, Pool{}
 		apply(&m, event.Prompted{})
 		inFlight := []Grant{}
 		biggest := 0.0
@@ -79,8 +78,7 @@ func TestHardLimit(t *testing.T) {
 func TestHardLimitOfTokens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := Limits{Tokens: rapid.Int64Range(1, 500_000).Draw(t, "limit")}
-		var m Meter
-		var p Pool
+		m, p := Meter{}, Pool{}
 		apply(&m, event.Prompted{})
 		inFlight := []Grant{}
 		for range 200 {
@@ -111,8 +109,7 @@ func TestHardLimitOfTokens(t *testing.T) {
 
 // SPEC 8.1: a request in flight is one of the requests that are left.
 func TestRequestsInFlight(t *testing.T) {
-	var m Meter
-	var p Pool
+	m, p := Meter{}, Pool{}
 	g := must.Get(p.Reserve(&m, Limits{Requests: 1}, Ask{}))(t)
 	if _, err := p.Reserve(&m, Limits{Requests: 1}, Ask{Child: true}); !errors.Is(err, ErrWait) {
 		t.Errorf("a second: %v", err)
@@ -147,8 +144,7 @@ func TestHalfTheRoomBesideOthers(t *testing.T) {
 		{1, 1, 5, true},
 		{8, 1, 0, false}, // alone it had the whole room
 	} {
-		var m Meter
-		var p Pool
+		m, p := Meter{}, Pool{}
 		apply(&m, event.Prompted{}, event.Charged{By: "child", Requests: 1, USD: &c.spent, Usage: llm.Usage{Known: true}})
 		g, err := p.Reserve(&m, Limits{USD: 10}, ask(c.first))
 		if err != nil {
@@ -173,8 +169,7 @@ func TestHalfTheRoomBesideOthers(t *testing.T) {
 func TestChildrenFitBesideEachOther(t *testing.T) {
 	price := &llm.Price{Input: 3, Output: 15, CacheWrite: 3.75}
 	ask := Ask{Price: price, Child: true, Input: 1000, MaxOutput: 64_000}
-	var m Meter
-	var p Pool
+	m, p := Meter{}, Pool{}
 	reply := func(output int64) {
 		cost := float64(output) * 15 / 1e6
 		apply(&m, event.Charged{By: "child", Child: true, Requests: 1, USD: &cost, Usage: llm.Usage{Known: true, Output: output}})
@@ -220,8 +215,7 @@ func TestReservesTheMost(t *testing.T) {
 		"searches":   {Price: &llm.Price{Input: 1, Output: 1}, Fixed: 1, MaxOutput: 1000},
 		"long reply": {Price: &llm.Price{Input: 1, Output: 1000}, MaxOutput: 1000},
 	} {
-		var m Meter
-		var p Pool
+		m, p := Meter{}, Pool{}
 		apply(&m, event.Prompted{})
 		g, err := p.Reserve(&m, Limits{USD: 5}, ask)
 		if err != nil || *g.USD < 1 || *g.USD > 1.002 {

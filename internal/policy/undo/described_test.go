@@ -22,14 +22,8 @@ func changed(call, path string) event.Body {
 
 // SPEC 11.1: each change is journaled with its step and its description.
 func TestDescribed(t *testing.T) {
-	var f Fold
-	seq := int64(0)
-	apply := func(bs ...event.Body) {
-		for _, b := range bs {
-			seq++
-			f.Apply(event.Event{Seq: seq, Body: b})
-		}
-	}
+	var f log
+	apply := f.add
 	expect := func(path string, step int, what string) {
 		t.Helper()
 		u, err := f.Select(Selector{Kind: ByFile, Path: path})
@@ -60,7 +54,7 @@ func TestDescribed(t *testing.T) {
 	expect("a", 1, "next")
 
 	// An undo is no step of the model.
-	apply(event.FileChanged{Tool: Tool, Path: "a", Before: "2", After: "1"}, event.Undone{Changes: []int64{seq}})
+	apply(event.FileChanged{Tool: Tool, Path: "a", Before: "2", After: "1"}, event.Undone{Changes: []int64{f.seq}})
 	u, err := f.Select(Selector{Kind: ByRedo})
 	if err != nil || u.Files[0].Step != 0 || u.Files[0].Description != "" {
 		t.Errorf("%+v, %v", u.Files, err)

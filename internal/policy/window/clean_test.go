@@ -14,8 +14,7 @@ import (
 
 // offering is a session whose head has the cleanup tool.
 func offering(window int) (*Conversation, *time.Time) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	r := small(window)
 	r.Head.Tools = []llm.ToolSpec{{Name: "read"}, {Name: CleanTool}}
 	feed(&c, &at, r, event.Prompted{Source: event.Person, Text: "go"})
@@ -223,8 +222,7 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	// Where a compaction could not help.
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	r := small(8192)
 	r.Head.System = strings.Repeat("a system prompt that is far too long ", 1000)
 	feed(&c, &at, r, event.Prompted{Source: event.Person, Text: "go"})

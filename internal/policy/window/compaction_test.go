@@ -214,8 +214,7 @@ func fill(t *testing.T, c *Conversation, at *time.Time, from int) int {
 func TestLedgerSurvives(t *testing.T) {
 	for _, summary := range []string{"", "Done: some."} {
 		for _, window := range []int{16384, 200000} {
-			var c Conversation
-			at := time.Unix(0, 0)
+			c, at := Conversation{}, time.Unix(0, 0)
 			feed(&c, &at, small(window),
 				event.Prompted{Source: event.Person, Text: "make the parser accept <tabs>"},
 				event.Asked{ID: "q", Text: "Which port?"}, event.Answered{ID: "q", Text: "8642"},
@@ -250,8 +249,7 @@ func TestLedgerSurvives(t *testing.T) {
 // SPEC 9.6: 180 s apart unless critical, and not with nothing said since; a
 // window that is filled three times with nothing new is a spiral (6.7).
 func TestCooldownAndSpiral(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	same := func() { // the same results again and again
 		for n := 0; c.Percent() < 91; n++ {
@@ -289,8 +287,7 @@ func TestCooldownAndSpiral(t *testing.T) {
 // SPEC 9.6: where a summary would free less than a quarter, the oldest results
 // go instead, and the newest step stays whole.
 func TestPointers(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"}, event.Requested{Attempt: 1})
 	m := llm.Message{Role: llm.Assistant}
 	for i := range 6 {
@@ -313,8 +310,7 @@ func TestPointers(t *testing.T) {
 
 // SPEC 4.2: calls are blocked only where compaction could not help.
 func TestBlocked(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	r := small(8192)
 	r.Head.System = strings.Repeat("a system prompt that is far too long ", 1100)
 	feed(&c, &at, r, event.Prompted{Source: event.Person, Text: "go"})
@@ -330,8 +326,7 @@ func TestBlocked(t *testing.T) {
 // SPEC 4.6: what compaction removed is no longer seen; what it left is, unless
 // the file changed since.
 func TestStillSeen(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	i := fill(t, &c, &at, 0)
 	seen := func(id string, path string, h tool.Hash) {
@@ -359,8 +354,7 @@ func TestStillSeen(t *testing.T) {
 // far; its record is data of the older part alone.
 func TestAsk(t *testing.T) {
 	for _, window := range []int{4096, 16384, 1_000_000} {
-		var c Conversation
-		at := time.Unix(0, 0)
+		c, at := Conversation{}, time.Unix(0, 0)
 		feed(&c, &at, small(window), event.Prompted{Source: event.Person, Text: "go " + strings.Repeat("very ", 5000)})
 		i := fill(t, &c, &at, 0)
 		feed(&c, &at, c.Plan(event.CompactedFull, "").Compacted("the port is 8642", nil))
@@ -382,8 +376,7 @@ func TestAsk(t *testing.T) {
 
 // SPEC 3.3: a provider that refuses a request teaches how large its window is.
 func TestLearnsTheWindow(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(0), event.Prompted{Source: event.Person, Text: "go"})
 	for i := range 40 {
 		work(&c, &at, i, 2000)
@@ -401,8 +394,7 @@ func TestLearnsTheWindow(t *testing.T) {
 // SPEC 9.5: over 80 %, where a quarter is freed, older reads of what was read
 // again become pointers; the newest stays, and so does what is not covered.
 func TestDedup(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	read := func(i int, args string) {
 		id := fmt.Sprint("r", i)
@@ -454,8 +446,7 @@ func TestDedupByFacts(t *testing.T) {
 		"the name alone, of what runs":    {"read", file, event.CallDone{Does: tool.Exec}, false},
 		"the name alone, of what changes": {"read", file, event.CallDone{Does: tool.Edit, Repeatable: true}, false},
 	} {
-		var conv Conversation
-		at := time.Unix(0, 0)
+		conv, at := Conversation{}, time.Unix(0, 0)
 		feed(&conv, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 		for i := 0; conv.Percent() <= 85; i++ {
 			id := fmt.Sprint("r", i)
@@ -469,8 +460,7 @@ func TestDedupByFacts(t *testing.T) {
 		}
 	}
 	// Two tools with the same arguments show two different things.
-	var conv Conversation
-	at := time.Unix(0, 0)
+	conv, at := Conversation{}, time.Unix(0, 0)
 	feed(&conv, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	for i := 0; conv.Percent() <= 85; i++ {
 		id, name := fmt.Sprint("r", i), fmt.Sprint("show", i)
@@ -522,8 +512,7 @@ func TestCovers(t *testing.T) {
 
 // SPEC 9.5: reads of slices leave an older read of the whole file where it is.
 func TestSlicesDoNotReplaceTheWhole(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	read := func(id, args, text string) {
 		feed(&c, &at, event.Requested{Attempt: 1}, asks(id, "read", args), gives(id, "read", strings.Repeat(text, 250)))
@@ -543,8 +532,7 @@ func TestLedgerKeepsEveryFailure(t *testing.T) {
 	for outcome, kept := range map[event.Outcome]bool{
 		event.Failed: true, event.TimedOut: true, event.UnknownDone: true, event.OK: false,
 	} {
-		var c Conversation
-		at := time.Unix(0, 0)
+		c, at := Conversation{}, time.Unix(0, 0)
 		feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"},
 			event.Requested{Attempt: 1}, asks("x", "bash", `{"command":"make world"}`),
 			event.CallDone{ID: "x", Tool: "bash", Outcome: outcome, Command: "make world", Result: llm.Result{ID: "x", Name: "bash", Text: "the 9th step hung\n" + string(outcome), Error: outcome != event.OK}})
@@ -559,8 +547,7 @@ func TestLedgerKeepsEveryFailure(t *testing.T) {
 
 // SPEC 9.6: a critical window is compacted at once, however short ago the last time was.
 func TestCriticalDoesNotWait(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	fillTo := func(percent float64) {
 		for n := 0; c.Percent() < percent; n++ {

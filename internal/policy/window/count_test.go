@@ -148,8 +148,7 @@ func TestUrgency(t *testing.T) {
 			t.Errorf("%.1f %%: %s, want %s", p, got, want)
 		}
 	}
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Text: "go"})
 	if c.CallsLeft() != 32 { // 90 % of 14,336, by 400
 		t.Errorf("%d calls left at the start", c.CallsLeft())

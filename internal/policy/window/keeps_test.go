@@ -65,8 +65,7 @@ func TestKeepsNoCompactedImages(t *testing.T) {
 
 // SPEC 19.3: what is kept of a short message is little more than its text.
 func TestKeepsLittleBesideAMessage(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(1_000_000))
 	const turns = 5000
 	said := 0
@@ -92,8 +91,7 @@ func TestKeepsLittleBesideAMessage(t *testing.T) {
 
 // SPEC 19.3: the ids of calls are kept as hashes, and still no two calls have the same one.
 func TestManyIDs(t *testing.T) {
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(1_000_000), event.Prompted{Source: event.Person, Text: "go"})
 	for i := range 3000 {
 		id := fmt.Sprint("call_", i%50)

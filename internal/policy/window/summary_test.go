@@ -23,8 +23,7 @@ func TestOwnWordsAndChecksSurvive(t *testing.T) {
 	ran := func(id, line, output string, exit *int) event.CallDone {
 		return event.CallDone{ID: id, Tool: "bash", Outcome: event.OK, Command: line, Exit: exit, Result: llm.Result{ID: id, Name: "bash", Text: output}}
 	}
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "mend the lexer"},
 		event.FileChanged{Path: "lex.go", After: tool.Hash("2"), Added: 3},
 		event.Requested{Attempt: 1}, says("a", "Tabs stay in the token: the printer counts them.", `{"command":"go test -v ./lex"}`),
@@ -58,8 +57,7 @@ func TestOwnWordsAndChecksSurvive(t *testing.T) {
 // SPEC 9.6: what the conversation still shows of the model's words is not repeated.
 func TestOwnWordsOnce(t *testing.T) {
 	t.Parallel()
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"})
 	fill(t, &c, &at, 1)
 	feed(&c, &at, event.Requested{Attempt: 1},
@@ -105,8 +103,7 @@ func TestPoor(t *testing.T) {
 // and what they lack, and costs a part of the first.
 func TestAskAgain(t *testing.T) {
 	t.Parallel()
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "mend the lexer"})
 	long := strings.Repeat("a line that was read\n", 400)
 	for c.Due() == "" {
@@ -133,8 +130,7 @@ func TestAskAgain(t *testing.T) {
 // SPEC 9.6: what calls worked on are facts, once and without short words.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	var c Conversation
-	at := time.Unix(0, 0)
+	c, at := Conversation{}, time.Unix(0, 0)
 	feed(&c, &at, small(16384), event.Prompted{Source: event.Person, Text: "go"}, event.Requested{Attempt: 1},
 		asks("a", "read", `{"files":[{"path":"cmd/lex/Tabs.go"},{"path":"b.c"}]}`), gives("a", "read", "x"), event.Requested{Attempt: 1},
 		asks("b", "bash", `{"command":"go test ./tabs -run TestTwo"}`), gives("b", "bash", "x"), event.Requested{Attempt: 1},

@@ -119,8 +119,7 @@ func TestEmptyFile(t *testing.T) {
 
 // A damaged log is never deleted, and what can be read of it is read.
 func TestDamaged(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
 	for _, id := range []string{"before", "hit", "after"} {
 		for i := range int64(400) {
@@ -165,8 +164,7 @@ func TestDamaged(t *testing.T) {
 // Damage that SQLite does not see: a hole, a body that does not unpack, a
 // content that is not what it was.
 func TestDamagedRows(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
 	add(t, s, "hole", 0, noted("a"), noted("b"), noted("c"))
 	add(t, s, "body", 0, noted("a"), noted(strings.Repeat("large ", 1000)), noted("c"))
@@ -200,8 +198,7 @@ UPDATE blobs SET data = 'CONTENT'`); err != nil {
 // Issue 2, "Bad input": a full disk leads to one sentence and loses nothing.
 func TestFullDisk(t *testing.T) {
 	for _, durability := range []string{"normal", "full"} {
-		ctx := context.Background()
-		path := filepath.Join(t.TempDir(), "log.db")
+		ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 		d := newDisk(t)
 		s, err := open(ctx, path, Options{Durability: durability}, d.name)
 		must.Do(t, err)
@@ -244,8 +241,7 @@ func TestFullDisk(t *testing.T) {
 // A disk that fails: the sentence names the file, and what was acknowledged is
 // there.
 func TestBrokenDisk(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	d := newDisk(t)
 	s, err := open(ctx, path, Options{Durability: "full"}, d.name)
 	must.Do(t, err)
@@ -270,8 +266,7 @@ func TestBrokenDisk(t *testing.T) {
 
 // A write-protected disk.
 func TestReadOnlyDisk(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	d := newDisk(t)
 	s, err := open(ctx, path, Options{}, d.name)
 	must.Do(t, err)
@@ -290,8 +285,7 @@ func TestReadOnlyDisk(t *testing.T) {
 
 // Another program holds the file: wait, then say so; a cancelled wait ends.
 func TestLocked(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{Wait: time.Millisecond})
 	add(t, s, "s", 0, noted("a"))
 	c, err := dial(path, "")
@@ -327,8 +321,7 @@ func TestLocked(t *testing.T) {
 // A file system without hard links: many processes find an empty file and fill
 // it once.
 func TestEmptyFileManyAtOnce(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	must.Do(t, os.WriteFile(path, nil, 0o600))
 	var wg sync.WaitGroup
 	for i := range 6 {

@@ -38,8 +38,7 @@ func add(t *testing.T, s event.Store, id string, after int64, ds ...event.Draft)
 // Issue 2, point 5: append-only is enforced by the file itself, also against
 // other programs.
 func TestTriggers(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
 	add(t, s, "s", 0, noted("a"), noted("b"), noted("c"))
 	add(t, s, "t", 0, noted("x"))
@@ -203,8 +202,7 @@ func TestDeletedIsGone(t *testing.T) {
 
 // A large deletion frees the space.
 func TestSpaceComesBack(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	s := openAt(t, path, Options{})
 	ds := make([]event.Draft, 500)
 	for i := range ds {
@@ -226,8 +224,7 @@ func TestSpaceComesBack(t *testing.T) {
 // Between Put and the event that names a content another process may delete
 // the only session that used it: the event brings it back.
 func TestPutSurvivesDeletion(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "log.db")
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "log.db")
 	one, two := openAt(t, path, Options{}), openAt(t, path, Options{})
 	content := []byte(strings.Repeat("content ", 1000))
 	hash := must.Get(one.Put(ctx, content))(t)
