@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -223,6 +224,27 @@ func TestPasteIsNoAnswer(t *testing.T) {
 	r.press("tab")
 	r.press("y")
 	r.rest(1)
+}
+
+// A letter answers one call of a batch, however long it stays the last key.
+//
+// SPEC 4.7, 18.4
+func TestALetterAnswersOneCall(t *testing.T) {
+	two := llmtest.Use("write", `{"path":"old.txt","content":"x\n"}`)
+	two.Calls = append(two.Calls, llm.Call{ID: "second", Name: "write", Args: json.RawMessage(`{"path":"new.txt","content":"x\n"}`)})
+	r := newRig(t, llmtest.New(two, llmtest.Say("all done")))
+	r.asked()
+	for i, key := range []string{"o", "y"} {
+		r.press(key)
+		r.passed(time.Second)
+		r.passed(time.Minute)
+		r.see(fmt.Sprintf("? %d of 2", i+1))
+	}
+	r.unmade("the letter for the first call allowed the second")
+	r.press("n", "enter")
+	r.passed(time.Second)
+	r.rest(1)
+	r.unmade("a call that was not allowed ran")
 }
 
 // Keys that were pressed as a question was drawn, or while somebody types, do not answer it.
