@@ -155,6 +155,9 @@ func (r *run) notWritten(end team.Report) string {
 		text = "only a part was written to your files: the result is " + string(end.Outcome)
 	}
 	if end.Outcome != team.Paused {
+		if r.log.landed == "" && end.Counts[string(swarm.Merged)] > 0 {
+			text += "; to write what is merged and passes its checks: " + resume(r.log.ID) + " --write-partial"
+		}
 		return text
 	}
 	text += ": " + end.Error + "; to continue: " + resume(r.log.ID)

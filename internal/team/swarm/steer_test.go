@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -120,8 +121,8 @@ func TestStopAWorker(t *testing.T) {
 			t.Errorf("%s is %s, %d tries, %s", id, p.State, p.Tries, p.Result.Error)
 		}
 	}
-	if !strings.Contains(r.schedule.Ended.Error, "2 of 4 tasks were merged") {
-		t.Errorf("%+v", r.schedule.Ended)
+	if report := ReportOf(r.schedule, budget.Spent{}).Markdown(); strings.Count(report, "2 of 4 tasks are merged") != 1 {
+		t.Error(report)
 	}
 }
 
