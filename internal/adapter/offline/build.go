@@ -23,7 +23,7 @@ const (
 // build.
 type builder struct {
 	target
-	h      *hands
+	h      *actions
 	builds int
 
 	done   []string

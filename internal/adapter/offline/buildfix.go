@@ -226,10 +226,10 @@ func (b *builder) rename(f *source, e repair.BuildError, lead *ast.Ident, to str
 }
 
 // known reads no file twice.
-type known struct{ *hands }
+type known struct{ *actions }
 
 func (k known) ReadAll(paths []string) (map[string]string, error) {
-	if _, err := k.hands.ReadAll(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, ok := k.seen[p]; return ok })); err != nil {
+	if _, err := k.actions.ReadAll(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, ok := k.seen[p]; return ok })); err != nil {
 		return nil, err
 	}
 	return k.seen, nil

@@ -16,7 +16,7 @@ import (
 // planFix makes a project build and its tests pass: first it repairs compiler
 // errors, then failing tests. It works on the first broken module, or on the
 // packages of parts if there are some.
-func planFix(h *hands, parts []string) {
+func planFix(h *actions, parts []string) {
 	dirs, err := modules(h)
 	if err != nil {
 		h.Stop(err)
@@ -43,7 +43,7 @@ func planFix(h *hands, parts []string) {
 }
 
 // modules returns the folders with a go.mod, the root ("") first.
-func modules(h *hands) ([]string, error) {
+func modules(h *actions) ([]string, error) {
 	files, err := h.List("**/go.mod")
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (t target) test() string {
 
 // fixModule repairs a target, and reports it. whole: nothing was wrong, and nothing is
 // said.
-func fixModule(h *hands, t target) (whole bool) {
+func fixModule(h *actions, t target) (whole bool) {
 	b := &builder{h: h, target: t}
 	builds, err := b.fix()
 	if err != nil {
@@ -119,7 +119,7 @@ func fixModule(h *hands, t target) (whole bool) {
 }
 
 // fixTests runs generate and validate, and reports the result.
-func fixTests(h *hands, t target, r repair.TestRun) {
+func fixTests(h *actions, t target, r repair.TestRun) {
 	if n := len(r.Failures); n > 0 {
 		h.Say("It builds, and " + plural.Of(n, "test") + verb(n, " fails", " fail") + ". I look for the cause.")
 	}

@@ -75,7 +75,7 @@ func targets(modules, parts []string) []target {
 
 // planGraph splits a repair into a task for each package of the root's module that has
 // tests. Planning changes nothing, so it does not know which of them fail.
-func planGraph(h *hands) {
+func planGraph(h *actions) {
 	tests, err := h.List("**/*_test.go")
 	if err != nil {
 		h.Stop(err)

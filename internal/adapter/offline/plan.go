@@ -75,7 +75,7 @@ func call(name string, args any) *llm.Call {
 }
 
 // contained runs a plan. A panic in it must not end the session.
-func contained(h *hands, plan func()) {
+func contained(h *actions, plan func()) {
 	defer func() {
 		if v := recover(); v != nil && v != errStopped {
 			h.Say(fmt.Sprintf("The built-in model stopped at a mistake of its own (%v).", v))
@@ -85,7 +85,7 @@ func contained(h *hands, plan func()) {
 }
 
 // perform carries out a job.
-func perform(h *hands, j job) {
+func perform(h *actions, j job) {
 	if j.restart {
 		h.Say("I no longer know how I got here, so I start over from the workspace as it is now.")
 	}

@@ -21,14 +21,14 @@ type page struct {
 }
 
 // Read returns the whole content of a file.
-func (h *hands) Read(path string) (string, error) {
+func (h *actions) Read(path string) (string, error) {
 	m, err := h.ReadAll([]string{path})
 	return m[path], err
 }
 
 // ReadAll reads several files, up to 12 in one call. A file that cannot be
 // read fails all of them.
-func (h *hands) ReadAll(paths []string) (map[string]string, error) {
+func (h *actions) ReadAll(paths []string) (map[string]string, error) {
 	out := map[string]string{}
 	for group := range slices.Chunk(paths, 12) {
 		pages := map[string]*page{}
@@ -55,7 +55,7 @@ func (h *hands) ReadAll(paths []string) (map[string]string, error) {
 }
 
 // show makes a call of the read tool, and reads its result.
-func (h *hands) show(files []map[string]any, pages map[string]*page) (string, error) {
+func (h *actions) show(files []map[string]any, pages map[string]*page) (string, error) {
 	text, err := h.one("read", map[string]any{"files": files})
 	parsePages(text, pages)
 	return text, err
@@ -63,7 +63,7 @@ func (h *hands) show(files []map[string]any, pages map[string]*page) (string, er
 
 // complete asks for the lines of a file that are still missing, for fewer where none of
 // them was shown whole.
-func (h *hands) complete(path string, pages map[string]*page) error {
+func (h *actions) complete(path string, pages map[string]*page) error {
 	pg := pages[path]
 	for size := 400; pg.total != len(pg.lines); {
 		had := len(pg.lines)

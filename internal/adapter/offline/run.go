@@ -10,7 +10,7 @@ import (
 )
 
 // planRun runs a command and explains its outcome.
-func planRun(h *hands, in intent) {
+func planRun(h *actions, in intent) {
 	command := in.command
 	if command == "" {
 		dirs, err := modules(h)

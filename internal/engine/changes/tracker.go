@@ -42,11 +42,11 @@ type tracker struct {
 	// partial: since the last complete comparison, a snapshot compared only the
 	// files that the system reported as changed. windows are the commands since then.
 	partial bool
-	windows []*window
+	windows []*interval
 }
 
-// window is the time in which a command ran.
-type window struct {
+// interval is the time in which a command ran.
+type interval struct {
 	r        *Recorder
 	call     string
 	from, to time.Time // to is zero while it runs
@@ -338,7 +338,7 @@ func (t *tracker) closeSession(r *Recorder) {
 		_, _ = t.recordJobs(context.Background(), r, t.runningJobs(r))
 	}
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.r == r })
-	t.windows = slices.DeleteFunc(t.windows, func(w *window) bool { return w.r == r })
+	t.windows = slices.DeleteFunc(t.windows, func(w *interval) bool { return w.r == r })
 }
 
 // ensure makes sure that there is a snapshot.

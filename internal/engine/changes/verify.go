@@ -25,7 +25,7 @@ func (t *tracker) commandStarted(r *Recorder, call string) {
 	if len(t.windows) == mostWindows {
 		t.windows = slices.Delete(t.windows, 0, 1)
 	}
-	t.windows = append(t.windows, &window{r: r, call: call, from: r.now()})
+	t.windows = append(t.windows, &interval{r: r, call: call, from: r.now()})
 }
 
 // commandEnded notes that a command ended. The caller holds mu.
@@ -42,7 +42,7 @@ func (t *tracker) commandEnded(r *Recorder, call string) {
 func (t *tracker) commandNotStarted(r *Recorder, call string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.windows = slices.DeleteFunc(t.windows, func(w *window) bool { return w.r == r && w.call == call && w.to.IsZero() })
+	t.windows = slices.DeleteFunc(t.windows, func(w *interval) bool { return w.r == r && w.call == call && w.to.IsZero() })
 }
 
 // keepJobs forgets the background commands that are not in alive.
@@ -64,8 +64,8 @@ func (r *Recorder) now() time.Time {
 
 // commandAt returns the command that ran at a moment: the last that has ended, else the
 // last that still runs; nil if none did. The leeway counts only where no command ran then.
-func (t *tracker) commandAt(at time.Time) *window {
-	began := func(w *window, slack time.Duration) bool { return !at.Add(slack).Before(w.from) }
+func (t *tracker) commandAt(at time.Time) *interval {
+	began := func(w *interval, slack time.Duration) bool { return !at.Add(slack).Before(w.from) }
 	for _, slack := range []time.Duration{0, leeway} {
 		for _, w := range slices.Backward(t.windows) {
 			if began(w, slack) && !w.to.IsZero() && !at.After(w.to) {
@@ -111,11 +111,11 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 	if err := r.warnOf(l); err != nil {
 		return err
 	}
-	byWindow := map[*window][]tool.Effect{}
-	var order []*window
+	byWindow := map[*interval][]tool.Effect{}
+	var order []*interval
 	var others []tool.Effect
 	for _, e := range l.Effects {
-		w := (*window)(nil)
+		w := (*interval)(nil)
 		if e.Unreported {
 			w = t.commandAt(e.At)
 		}
@@ -140,7 +140,7 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 	}
 	t.keepJobs(alive)
 	t.partial = false
-	t.windows = slices.DeleteFunc(t.windows, func(w *window) bool {
+	t.windows = slices.DeleteFunc(t.windows, func(w *interval) bool {
 		return !slices.ContainsFunc(alive, func(j *job) bool { return j.r == w.r && j.call == w.call })
 	})
 	return t.checkpoint(r, jobTag(alive))

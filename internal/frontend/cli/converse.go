@@ -113,7 +113,7 @@ func (a *App) chat(f *flags, fr setup.Frontend, early bool, conf settings.Loaded
 			fr.Choose = func(ctx context.Context, refused error) (string, error) { return chooseLocal(ctx, a, person, refused) }
 			fr.Confirm = func(question string) (bool, error) { return confirmed(ctx, person, question) }
 		}
-		first := isFirst(paths) && !fr.Made && early
+		first := isFirst(paths) && !fr.OwnFolder && early
 		o, err := a.Open(ctx, &g.Options, fr)
 		if err != nil {
 			return nil, err

@@ -65,14 +65,14 @@ Next:
 	}
 	if t := a.screenOn(f, conf.User.Screen); t != nil {
 		fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s; press Ctrl+D to leave\n\n", dir)
-		if err := a.onScreen(ctx, f, setup.Frontend{Name: "demo", Made: true}, demoPrompt, t, conf, paths); err != nil {
+		if err := a.onScreen(ctx, f, setup.Frontend{Name: "demo", OwnFolder: true}, demoPrompt, t, conf, paths); err != nil {
 			return err
 		}
 		_, err := io.WriteString(wrapped(a.Out, true), next)
 		return err
 	}
 	fmt.Fprintf(wrapped(a.Out, false), "a small broken project is in %s\n\n$ pawl run -C %s -m offline %q\n", dir, dir, demoPrompt)
-	s, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "demo", Made: true})
+	s, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "demo", OwnFolder: true})
 	if err != nil {
 		return err
 	}

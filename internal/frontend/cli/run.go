@@ -43,10 +43,10 @@ See "pawl help exit-codes".`,
 }
 
 func (a *App) run(ctx context.Context, f *flags, args []string) error {
-	if err := f.shaped(); err != nil {
+	if err := f.parseSchema(); err != nil {
 		return err
 	}
-	if f.driven() {
+	if f.isSDK() {
 		return a.driven(ctx, f, args)
 	}
 	f.silent() // a run asks nobody
@@ -100,7 +100,7 @@ func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped strin
 	}
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verbose: f.verbose, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.kept("undo"), Why: f.kept("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verbose: f.verbose, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.followUpCommand("undo"), Why: f.followUpCommand("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result contains the error
 		return &exitError{code: r.ExitCode, err: err, result: true}
@@ -122,8 +122,8 @@ func named(err error) error {
 	return err
 }
 
-// shaped reads the schema of the answer, if one is given.
-func (f *flags) shaped() (err error) {
+// parseSchema reads the schema of the answer, if one is given.
+func (f *flags) parseSchema() (err error) {
 	if f.schema == "" {
 		return nil
 	}
@@ -139,9 +139,9 @@ func (f *flags) shaped() (err error) {
 	return nil
 }
 
-// kept returns a command line for the session after the run, or "" if the session is
+// followUpCommand returns a command line for the session after the run, or "" if the session is
 // not stored.
-func (f *flags) kept(command string) string {
+func (f *flags) followUpCommand(command string) string {
 	switch {
 	case f.NoSession:
 		return ""

@@ -125,9 +125,9 @@ func thinking(tokens string) (string, error) {
 	return "high", nil
 }
 
-// driven reports whether a program drives the conversation, or reads it in Claude
+// isSDK reports whether a program drives the conversation, or reads it in Claude
 // Code's schema.
-func (f *flags) driven() bool {
+func (f *flags) isSDK() bool {
 	return f.sdk.input != "" && f.sdk.input != "text" || f.format == claudeStream
 }
 

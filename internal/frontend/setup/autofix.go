@@ -80,5 +80,5 @@ func GoFlags(env func(string) string) string {
 
 // autofix adds the checks at the end of a turn.
 func (s *assembly) autofix(conf *session.Config) {
-	conf.Autofix, conf.Trust = autofixVerifier(s.chosen.conf.User, s.chosen.trust), s.chosen.trust.Event()
+	conf.Autofix, conf.Trust = autofixVerifier(s.choices.conf.User, s.choices.trust), s.choices.trust.Event()
 }

@@ -58,7 +58,7 @@ func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o 
 	c.store = e.openingStore(ctx, opt, c.paths, c.conf, o)
 	var confined func() (Confinement, string, error) // runs in parallel
 	if !fr.ReadOnly {
-		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.Made)
+		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.OwnFolder)
 	}
 	if e.wide(c.dir) {
 		o.warn(c.dir + " is not the folder of a project: pawl asks before every change here, except in the mode yolo; start pawl in a project's folder")

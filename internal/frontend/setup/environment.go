@@ -135,8 +135,8 @@ type Frontend struct {
 	// Mode is the permission mode where nobody chose one, "" for the usual.
 	Mode     permission.Mode
 	ReadOnly bool // only reads or undoes: no model is needed
-	// Made: pawl itself created the folder.
-	Made bool
+	// OwnFolder: pawl itself created the folder.
+	OwnFolder bool
 	// WorkerTree: the folder is the working tree of a worker; nothing about it is
 	// stored.
 	WorkerTree bool

@@ -269,7 +269,7 @@ func othersHooks(guards []claudecode.Settings) (out []hook.Rule) {
 }
 
 // hooks adds the user's hooks, and the folder's trusted ones.
-func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.work.hooks }
+func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.services.hooks }
 
 // joinedHooks are the hooks of the configuration and of the program that drives pawl.
 type joinedHooks []hooks.Runner

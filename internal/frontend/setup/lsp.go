@@ -152,15 +152,15 @@ func (by Confinement) server() process.Confine {
 // languageServers adds language servers and their tools, if there are any, and the look at
 // the syntax of changed files and at their packages, which needs none.
 func (s *assembly) languageServers(conf *session.Config) {
-	look := &syntax.Look{Root: s.chosen.dir, Limit: 2 * time.Second}
-	if s.chosen.by.boxes != nil {
-		look.Start, look.TypeLimit, look.Confine = s.work.starter, 4*time.Second, s.chosen.by.server()
+	look := &syntax.Look{Root: s.choices.dir, Limit: 2 * time.Second}
+	if s.choices.by.boxes != nil {
+		look.Start, look.TypeLimit, look.Confine = s.services.starter, 4*time.Second, s.choices.by.server()
 	}
 	conf.Syntax = look
-	conf.FolderTools = codeTools(s.work.servers, s.opt.Tools)
-	conf.Symbols = symbols.New(s.work.files, s.work.servers)
-	if s.work.servers != nil {
-		look.Served = s.work.servers.Serves
-		conf.Code, conf.CodeWatch = s.work.servers, s.work.servers
+	conf.FolderTools = codeTools(s.services.servers, s.opt.Tools)
+	conf.Symbols = symbols.New(s.services.files, s.services.servers)
+	if s.services.servers != nil {
+		look.Served = s.services.servers.Serves
+		conf.Code, conf.CodeWatch = s.services.servers, s.services.servers
 	}
 }

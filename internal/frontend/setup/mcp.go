@@ -310,5 +310,5 @@ func (by Confinement) mcp(s mcp.Server) process.Confine {
 
 // mcp adds the tools of MCP servers.
 func (s *assembly) mcp(conf *session.Config) {
-	conf.Outside, conf.OwnServers = s.work.outside, s.work.own
+	conf.Outside, conf.OwnServers = s.services.outside, s.services.own
 }

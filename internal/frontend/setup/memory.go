@@ -111,5 +111,5 @@ var _ answers.Store = (*Memory)(nil)
 // memory adds what the model is told about the project and the user, and where its
 // notes are stored.
 func (s *assembly) memory(conf *session.Config) {
-	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.told.rules, s.told.notes, s.told.prefer, s.told.answers
+	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.instructions.rules, s.instructions.notes, s.instructions.prefer, s.instructions.answers
 }

@@ -97,7 +97,7 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 // pressure makes new work wait while the machine is short of something.
 func (s *assembly) pressure(conf *session.Config) {
 	conf.EndAtFullDisk = s.front.Name == "headless"
-	conf.Pressure = pressure(s.chosen.conf.User.Resources, s.env.Now, s.chosen.dir, s.chosen.paths.State)
+	conf.Pressure = pressure(s.choices.conf.User.Resources, s.env.Now, s.choices.dir, s.choices.paths.State)
 }
 
 // serveAttach lets other terminals attach to the session.

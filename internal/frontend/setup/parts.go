@@ -22,13 +22,13 @@ import (
 
 // assembly is the input of a session's parts.
 type assembly struct {
-	env     *Environment
-	opt     *Options
-	front   Frontend
-	chosen  choices
-	work    services
-	told    instructions
-	session *Opened
+	env          *Environment
+	opt          *Options
+	front        Frontend
+	choices      choices
+	services     services
+	instructions instructions
+	session      *Opened
 }
 
 // parts lists the parts of a session. A new part is written in the file of its subject
@@ -57,7 +57,7 @@ func (s *assembly) config() session.Config {
 
 // identity sets the session's id and its parent. The store may still be opening.
 func (s *assembly) identity(conf *session.Config) {
-	conf.ID, conf.Dir = s.work.id, s.chosen.dir
+	conf.ID, conf.Dir = s.services.id, s.choices.dir
 	conf.Frontend, conf.Version, conf.Branch = s.front.Name, s.env.Version, workspace.Branch(conf.Dir)
 	conf.Program = BuildID(s.env.Version)
 	conf.Person, conf.ReadOnly = s.front.Person, s.front.ReadOnly
@@ -66,10 +66,10 @@ func (s *assembly) identity(conf *session.Config) {
 
 // models sets the models and how they are used.
 func (s *assembly) models(conf *session.Config) {
-	conf.Model, conf.System = s.work.model, s.told.system
+	conf.Model, conf.System = s.services.model, s.instructions.system
 	conf.Models = session.Models{
 		OpenModel: func(ref, effort string) (llm.Model, error) {
-			by := s.chosen.conf
+			by := s.choices.conf
 			by.User.Effort = effort
 			m, err := s.env.Resolve(ref, by)
 			if err != nil {
@@ -77,38 +77,38 @@ func (s *assembly) models(conf *session.Config) {
 			}
 			return m.open()
 		},
-		Fallback: fallback(s.opt, s.chosen.conf), RetryFor: s.chosen.retry, Timeout: s.opt.Timeout, Effort: s.chosen.conf.User.Effort,
+		Fallback: fallback(s.opt, s.choices.conf), RetryFor: s.choices.retry, Timeout: s.opt.Timeout, Effort: s.choices.conf.User.Effort,
 	}
-	conf.Limits = s.chosen.limits
+	conf.Limits = s.choices.limits
 }
 
 // tools sets the session's tools.
 func (s *assembly) tools(conf *session.Config) {
 	conf.Tools = toolSet(offer{
-		model: s.session.model.Info, kinds: s.told.kinds, skills: s.told.skills, mask: s.work.mask.String,
-		search: s.work.search != nil, person: s.front.Person, git: gitrepo.Above(s.chosen.dir) != "",
+		model: s.session.model.Info, kinds: s.instructions.kinds, skills: s.instructions.skills, mask: s.services.mask.String,
+		search: s.services.search != nil, person: s.front.Person, git: gitrepo.Above(s.choices.dir) != "",
 	})
-	conf.Tools, _ = only(conf.Tools, s.opt.Tools)    // the names were checked at the start
-	limits, _ := s.chosen.conf.User.Tools.Timeouts() // the settings were checked when they were read
+	conf.Tools, _ = only(conf.Tools, s.opt.Tools)     // the names were checked at the start
+	limits, _ := s.choices.conf.User.Tools.Timeouts() // the settings were checked when they were read
 	limited(conf.Tools, limits)
-	conf.Agents = s.chosen.conf.User.Agents.Levels()
-	if s.work.search != nil {
-		conf.Search, conf.SearchUSD = s.work.search, s.chosen.conf.User.Search.Price
+	conf.Agents = s.choices.conf.User.Agents.Levels()
+	if s.services.search != nil {
+		conf.Search, conf.SearchUSD = s.services.search, s.choices.conf.User.Search.Price
 	}
-	conf.Files, conf.Shell, conf.Web, conf.Journal = s.work.files, s.work.shell, web.New(web.Options{}), changes.Share(s.work.journal)
-	conf.Kept = s.work.kept
+	conf.Files, conf.Shell, conf.Web, conf.Journal = s.services.files, s.services.shell, web.New(web.Options{}), changes.Share(s.services.journal)
+	conf.Kept = s.services.kept
 	conf.Locks = turn.NewLocks(parallelCalls)
-	conf.AutoCorrect = s.chosen.conf.User.Tools.All()
-	conf.Mask, conf.SpillDir = s.work.mask, s.chosen.paths.Spill()
+	conf.AutoCorrect = s.choices.conf.User.Tools.All()
+	conf.Mask, conf.SpillDir = s.services.mask, s.choices.paths.Spill()
 }
 
 // rights sets permissions and routing.
 func (s *assembly) rights(conf *session.Config) {
-	conf.Permission, conf.Route = s.chosen.perm, s.chosen.routes
+	conf.Permission, conf.Route = s.choices.perm, s.choices.routes
 	conf.GitUses = s.session.GitUses
-	conf.InGit = s.session.Git.InGit(s.chosen.dir, func() func(string) string { return Runs(s.chosen.dir, s.session.GitUses()) })
+	conf.InGit = s.session.Git.InGit(s.choices.dir, func() func(string) string { return Runs(s.choices.dir, s.session.GitUses()) })
 	conf.Keep = func(rule string) error {
-		return settings.Grants{Path: s.chosen.paths.Grants()}.Add(s.chosen.dir, rule, s.env.Now())
+		return settings.Grants{Path: s.choices.paths.Grants()}.Add(s.choices.dir, rule, s.env.Now())
 	}
 }
 
@@ -134,8 +134,8 @@ func Runs(root string, git []tool.GitUse) func(abs string) string {
 
 // progress sets the configuration of stuck detection and of the context window.
 func (s *assembly) progress(conf *session.Config) {
-	conf.Progress = s.chosen.conf.User.Progress
-	conf.Window, conf.Counter = s.chosen.conf.User.Window, counter(s.chosen.conf.User.Window)
+	conf.Progress = s.choices.conf.User.Progress
+	conf.Window, conf.Counter = s.choices.conf.User.Window, counter(s.choices.conf.User.Window)
 }
 
 // counter returns a loader of a token counter that is better than the estimate; it is

@@ -92,7 +92,7 @@ func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opene
 	}
 	t.ownHooks = t.dependentHooks(slices.Concat(t.userHooks, pluginHooks(c.plugins)), c.by)
 	switch {
-	case fr.Made:
+	case fr.OwnFolder:
 		t.by = "pawl"
 	case opt.Trust && e.InPawl():
 		return nil, Usage("only a person can use --trust; this pawl was started by an agent")

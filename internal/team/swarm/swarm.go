@@ -74,10 +74,10 @@ type Config struct {
 // Causes of a worker's end.
 var errOver = errors.New("the swarm was interrupted")
 
-// circlesError is the end of a worker that went in circles with others.
-type circlesError struct{ what string }
+// loopDetector is the end of a worker that went in circles with others.
+type loopDetector struct{ what string }
 
-func (e *circlesError) Error() string {
+func (e *loopDetector) Error() string {
 	return "the same call was made over and over by several workers, with the same result each time: " + e.what
 }
 
@@ -351,7 +351,7 @@ func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell []string) {
 		clear(c.told)
 	case found && c.told[call.Worker]:
 		if stop := c.stop[call.Worker]; stop != nil {
-			stop(&circlesError{l.What})
+			stop(&loopDetector{l.What})
 		}
 	}
 	if c.loop != "" && !c.told[call.Worker] {

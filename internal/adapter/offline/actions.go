@@ -31,9 +31,9 @@ func (e *refused) Error() string {
 	return e.tool + ": " + strings.TrimPrefix(strings.TrimSpace(first), "error: ")
 }
 
-// hands is how a plan acts: each method asks for a tool call and suspends the
+// actions is how a plan acts: each method asks for a tool call and suspends the
 // plan until its result is there. It implements repair.Hands.
-type hands struct {
+type actions struct {
 	text strings.Builder
 	// declined: the plan stated that it does nothing.
 	declined bool
@@ -44,8 +44,8 @@ type hands struct {
 	seen map[string]string // content of files as this plan last saw or wrote them
 }
 
-func newHands(specs []llm.ToolSpec, stop func(ask) llm.Result) *hands {
-	h := &hands{ask: stop, seen: map[string]string{}}
+func newHands(specs []llm.ToolSpec, stop func(ask) llm.Result) *actions {
+	h := &actions{ask: stop, seen: map[string]string{}}
 	for _, s := range specs {
 		h.tools = append(h.tools, s.Name)
 	}
@@ -53,7 +53,7 @@ func newHands(specs []llm.ToolSpec, stop func(ask) llm.Result) *hands {
 }
 
 // Say adds text to the reply with the next call.
-func (h *hands) Say(s string) {
+func (h *actions) Say(s string) {
 	if h.text.Len() > 0 && s != "" {
 		h.text.WriteString("\n")
 	}
@@ -62,21 +62,21 @@ func (h *hands) Say(s string) {
 
 // Decline states why the task is not done. The reply is then a refusal, so that the
 // task does not look done.
-func (h *hands) Decline(why string) {
+func (h *actions) Decline(why string) {
 	h.Say(why)
 	h.declined = true
 }
 
 // Stop ends a plan after a failed call, if it has done nothing yet. A call that was not
 // allowed is the person's decision, not a refusal of the model: the run reports that.
-func (h *hands) Stop(err error) {
+func (h *actions) Stop(err error) {
 	h.Say(stopWords(err))
 	r := (*refused)(nil)
 	h.declined = !errors.As(err, &r) || !strings.HasPrefix(r.text, notAllowed)
 }
 
 // step asks for a call, and returns its result.
-func (h *hands) step(name string, args any) llm.Result {
+func (h *actions) step(name string, args any) llm.Result {
 	text := strings.TrimSpace(h.text.String())
 	h.text.Reset()
 	return h.ask(ask{text: text, call: call(name, args)})
@@ -84,7 +84,7 @@ func (h *hands) step(name string, args any) llm.Result {
 
 // result asks for a call and returns its result. again: the call is repeated if a crash
 // lost its result, since it does no harm twice.
-func (h *hands) result(again bool, name string, args any) (llm.Result, error) {
+func (h *actions) result(again bool, name string, args any) (llm.Result, error) {
 	if len(h.tools) > 0 && !slices.Contains(h.tools, name) {
 		return llm.Result{}, &refused{tool: name, text: "this session has no such tool"}
 	}
@@ -98,20 +98,20 @@ func (h *hands) result(again bool, name string, args any) (llm.Result, error) {
 	return r, nil
 }
 
-func (h *hands) one(name string, args any) (string, error) {
+func (h *actions) one(name string, args any) (string, error) {
 	r, err := h.result(name == "read" || name == "glob" || name == "ls", name, args)
 	return r.Text, err
 }
 
 // Run runs a command line. A failing command is not an error: exit is its exit
 // code (124 if it was stopped at its time limit, 137 if it was killed).
-func (h *hands) Run(command string) (string, int, error) {
+func (h *actions) Run(command string) (string, int, error) {
 	return h.command("bash", map[string]any{"command": command, "timeout": 300})
 }
 
 // Overlay runs a go command on the workspace as if it had these files. It is
 // one call, and nothing is written in the workspace.
-func (h *hands) Overlay(command string, files map[string]string) (string, int, error) {
+func (h *actions) Overlay(command string, files map[string]string) (string, int, error) {
 	type file struct {
 		Path    string `json:"path"`
 		Content string `json:"content"`
@@ -124,7 +124,7 @@ func (h *hands) Overlay(command string, files map[string]string) (string, int, e
 }
 
 // command makes a call that runs a command line.
-func (h *hands) command(name string, args any) (string, int, error) {
+func (h *actions) command(name string, args any) (string, int, error) {
 	r, err := h.result(true, name, args)
 	if out, exit, ok := splitExit(r.Text); ok {
 		return out, exit, nil
@@ -157,7 +157,7 @@ func splitExit(text string) (out string, exit int, ok bool) {
 }
 
 // List returns the files that match a glob pattern, in alphabetical order.
-func (h *hands) List(pattern string) ([]string, error) {
+func (h *actions) List(pattern string) ([]string, error) {
 	text, err := h.one("glob", map[string]any{"pattern": pattern})
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (h *hands) List(pattern string) ([]string, error) {
 
 // Edit replaces the only occurrence of old in a file. Unlike the tool it is strict: it
 // does not try if old does not occur exactly once.
-func (h *hands) Edit(path, old, new string) error {
+func (h *actions) Edit(path, old, new string) error {
 	if old == new {
 		return nil
 	}
