@@ -101,12 +101,15 @@ func TestCommandInsteadOfAnAnswer(t *testing.T) {
 	r.enter("/todo")
 	r.see("there is no list of steps yet")
 	r.enter("/undo turn")
-	r.see("› /undo turn\nwould undo: new.txt")
+	after := func(want string) func(string) bool {
+		return func(s string) bool {
+			_, after, _ := strings.Cut(s, "› /undo turn\nwould undo: new.txt")
+			return strings.Contains(after, want) && strings.Count(s, "› /undo") == 2
+		}
+	}
+	r.until("its question takes keys", after("press a key"))
 	r.say("n")
-	r.until("the command stands once above all that it shows", func(s string) bool {
-		_, after, _ := strings.Cut(s, "› /undo turn")
-		return strings.Contains(after, "nothing was changed") && strings.Count(s, "› /undo") == 2
-	})
+	r.until("the command stands once above all that it shows", after("nothing was changed"))
 	if text := r.text(); strings.Contains(text, "not understood") {
 		t.Errorf("it was taken for an answer:\n%s", text)
 	}
