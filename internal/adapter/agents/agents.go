@@ -190,15 +190,10 @@ func list(dir string) ([]string, error) {
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) }
 
 func read(file string) (k Kind, notes []string, err error) {
-	f, err := plainfile.Open(file)
-	if err != nil {
-		return k, nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.Size() > maxFile {
-		return k, nil, errors.Join(err, fmt.Errorf("it is longer than %d KiB", maxFile>>10))
-	}
 	src, err := plainfile.Read(file, maxFile)
+	if errors.Is(err, plainfile.ErrTooLong) {
+		err = fmt.Errorf("it is longer than %d KiB", maxFile>>10)
+	}
 	if err != nil {
 		return k, nil, err
 	}

@@ -10,7 +10,6 @@ package checks
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -273,16 +272,7 @@ func (t *tree) isFile(name string) bool {
 
 // read returns a file's text, "" if it cannot be read or is longer than maxFile.
 func (t *tree) read(name string) string {
-	st, err := t.root.Stat(name)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxFile {
-		return ""
-	}
-	f, err := plainfile.OpenIn(t.root, name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	b, err := plainfile.ReadIn(t.root, name, maxFile)
 	if err != nil {
 		return ""
 	}

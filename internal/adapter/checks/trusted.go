@@ -3,7 +3,6 @@ package checks
 import (
 	"cmp"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -239,13 +238,7 @@ func source(root *os.Root, name string) (s trust.Source, there bool) {
 	if st, err = root.Stat(name); err != nil || !st.Mode().IsRegular() || st.Size() > maxDefinition {
 		return s, err != nil || !st.IsDir()
 	}
-	file, err := plainfile.OpenIn(root, name)
-	if err != nil {
-		return s, true
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxDefinition+1))
-	if err == nil && len(text) <= maxDefinition {
+	if text, err := plainfile.ReadIn(root, name, maxDefinition); err == nil {
 		s.Text, s.Unread = string(text), false
 	}
 	return s, true

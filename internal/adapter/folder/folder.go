@@ -8,7 +8,6 @@ package folder
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -324,13 +323,7 @@ func read(root *os.Root, name string) (s trust.Source, there bool) {
 	case err != nil, !st.Mode().IsRegular(), st.Size() > maxFile:
 		return s, err != nil || !st.IsDir()
 	}
-	f, err := plainfile.OpenIn(root, name)
-	if err != nil {
-		return s, true
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(text) <= maxFile {
+	if text, err := plainfile.ReadIn(root, name, maxFile); err == nil {
 		s.Text, s.Unread = string(text), false
 	}
 	return s, true

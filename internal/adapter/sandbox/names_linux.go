@@ -43,7 +43,9 @@ func (c caller) ownDescriptor(file string) (int32, bool) {
 	return int32(fd), err == nil
 }
 
-func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
+// onName calls do with the place that a caller names, where the policy allows the act there.
+// Until it returns, no name of the workspace changes.
+func (c caller) onName(dirfd int32, addr uint64, act confine.Act, do func(*place) error) error {
 	if err := c.lockNames(); err != nil {
 		return err
 	}
@@ -53,14 +55,25 @@ func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 		return err
 	}
 	defer p.close()
-	if p.there && !c.s.free(p.path) {
-		return unix.EEXIST
+	if act != confine.Remove && p.there && !c.s.free(p.path) {
+		return unix.EEXIST // nothing would change, so nobody is asked
 	}
-	if err := c.judge(p, confine.Create); err != nil {
+	if err := c.judge(p, act); err != nil {
 		return err
 	}
+	return do(p)
+}
+
+func (c caller) mkdir(dirfd int32, addr uint64, mode uint32) error {
 	mode = mode &^ c.umask() & 0o1777
-	if err := unix.Mkdirat(p.dir, p.name, mode); err != nil {
+	return c.onName(dirfd, addr, confine.Create, func(p *place) error {
+		return c.withMode(p, mode, unix.Mkdirat(p.dir, p.name, mode))
+	})
+}
+
+// withMode ends the making of a name, with err: the name gets the mode.
+func (c caller) withMode(p *place, mode uint32, err error) error {
+	if err != nil {
 		return err
 	}
 	c.s.made(p, p.dir, p.name)
@@ -89,85 +102,48 @@ func (c caller) mode(p *place, mode uint32) error {
 
 // mknod makes a FIFO or an empty file.
 func (c caller) mknod(dirfd int32, addr uint64, mode uint32) error {
-	if err := c.lockNames(); err != nil {
-		return err
-	}
-	defer c.s.names.Unlock()
-	p, err := c.at(dirfd, addr, false)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	if err := c.judge(p, confine.Create); err != nil {
-		return err
-	}
 	kind := mode & unix.S_IFMT
-	if kind != unix.S_IFIFO && kind != unix.S_IFREG && kind != 0 {
-		return unix.EPERM
-	}
 	mode = mode &^ c.umask() & 0o777
-	if err := unix.Mknodat(p.dir, p.name, kind|mode, 0); err != nil {
-		return err
-	}
-	c.s.made(p, p.dir, p.name)
-	if narrowed(mode) {
-		return c.mode(p, mode)
-	}
-	return nil
+	return c.onName(dirfd, addr, confine.Create, func(p *place) error {
+		if kind != unix.S_IFIFO && kind != unix.S_IFREG && kind != 0 {
+			return unix.EPERM
+		}
+		return c.withMode(p, mode, unix.Mknodat(p.dir, p.name, kind|mode, 0))
+	})
 }
 
 func (c caller) symlink(target uint64, dirfd int32, addr uint64) error {
-	if err := c.lockNames(); err != nil {
-		return err
-	}
-	defer c.s.names.Unlock()
 	to, err := c.text(target)
 	if err != nil {
 		return err
 	}
-	p, err := c.at(dirfd, addr, false)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	if err := c.judge(p, confine.Point); err != nil {
-		return err
-	}
-	if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) || c.s.leadsToScratch(p.path, to) {
-		return unix.EACCES
-	}
-	if err := unix.Symlinkat(to, p.dir, p.name); err != nil {
-		return err
-	}
-	c.s.made(p, p.dir, p.name)
-	return nil
+	return c.onName(dirfd, addr, confine.Point, func(p *place) error {
+		if c.s.policy.Load().LeadsFree(filepath.Dir(p.path), to, real) || c.s.leadsToScratch(p.path, to) {
+			return unix.EACCES
+		}
+		if err := unix.Symlinkat(to, p.dir, p.name); err != nil {
+			return err
+		}
+		c.s.made(p, p.dir, p.name)
+		return nil
+	})
 }
 
 func (c caller) unlink(dirfd int32, addr uint64, flags int) error {
-	if err := c.lockNames(); err != nil {
+	return c.onName(dirfd, addr, confine.Remove, func(p *place) error {
+		if p.folder && p.there && p.st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return unix.ENOTDIR
+		}
+		remove := func() error { return unix.Unlinkat(p.dir, p.name, flags) }
+		if !p.there {
+			return remove()
+		}
+		err := c.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
+		if err == nil {
+			c.s.left(p.path, false)
+		}
 		return err
-	}
-	defer c.s.names.Unlock()
-	p, err := c.at(dirfd, addr, false)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	if err := c.judge(p, confine.Remove); err != nil {
-		return err
-	}
-	if p.folder && p.there && p.st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return unix.ENOTDIR
-	}
-	remove := func() error { return unix.Unlinkat(p.dir, p.name, flags) }
-	if !p.there {
-		return remove()
-	}
-	err = c.keeping(p, func() error { return c.s.keep.Unlink(p.dir, p.name, p.path, &p.st, flags) }, remove)
-	if err == nil {
-		c.s.left(p.path, false)
-	}
-	return err
+	})
 }
 
 // rename moves a name. A folder stays in its zone: with EXDEV programs copy

@@ -10,7 +10,6 @@ package skills
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -129,12 +128,7 @@ func read(root *os.Root, p string) (string, error) {
 	case st.Size() > maxFile:
 		return "", fmt.Errorf("it is longer than %d KB", maxFile>>10)
 	}
-	f, err := plainfile.OpenIn(root, p)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	b, err := plainfile.ReadIn(root, p, maxFile)
 	return strings.ToValidUTF8(string(b), "\uFFFD"), err
 }
 

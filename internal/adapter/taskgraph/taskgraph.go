@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,17 +41,12 @@ type File struct {
 
 // Read reads a graph from a file. name is the file's name in errors.
 func Read(path, name string) (*File, error) {
-	in, err := plainfile.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the task graph: %w", err)
-	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	raw, err := plainfile.Read(path, maxFile)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("cannot read the task graph %s: %w", name, err)
-	case len(raw) > maxFile:
+	case errors.Is(err, plainfile.ErrTooLong):
 		return nil, fmt.Errorf("the task graph %s is larger than %d MB", name, maxFile>>20)
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the task graph: %w", err)
 	}
 	return Parse(name, raw)
 }

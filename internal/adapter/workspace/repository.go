@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,13 +52,8 @@ const sourceMax = IgnoreMax
 
 func readSource(p string) source {
 	s := source{path: p}
-	f, err := plainfile.Open(p)
-	if err != nil {
-		return s
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, sourceMax))
-	s.text, s.is = text, err == nil && len(text) < sourceMax
+	text, err := plainfile.Read(p, sourceMax-1)
+	s.text, s.is = text, err == nil
 	return s
 }
 

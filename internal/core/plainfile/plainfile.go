@@ -48,15 +48,23 @@ func plain(name string) func(*os.File, error) (*os.File, error) {
 }
 
 // Read returns the content of a regular file of at most this many bytes.
-func Read(path string, most int64) ([]byte, error) {
-	f, err := Open(path)
-	if err != nil {
-		return nil, err
+func Read(path string, most int64) ([]byte, error) { return read(most)(Open(path)) }
+
+// ReadIn is Read in a folder.
+func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
+	return read(most)(OpenIn(root, name))
+}
+
+func read(most int64) func(*os.File, error) ([]byte, error) {
+	return func(f *os.File, err error) ([]byte, error) {
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, most+1))
+		if err == nil && int64(len(b)) > most {
+			return nil, fmt.Errorf("read %s: %w: over %d bytes", f.Name(), ErrTooLong, most)
+		}
+		return b, err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(b)) > most {
-		return nil, fmt.Errorf("read %s: %w: over %d bytes", path, ErrTooLong, most)
-	}
-	return b, err
 }
