@@ -32,6 +32,9 @@ type Snapshots struct {
 	// Kinds are the kinds of events that change these folds; nil: any may. Only Fold
 	// uses them, to read less.
 	Kinds []string
+	// Shared: no fold depends on Event.Session, so a fork may begin with a snapshot of
+	// the session that it shares events with.
+	Shared bool
 	// ReadOnly: snapshots are read and not taken.
 	ReadOnly bool
 	// Every is the number of events between two snapshots, 0 for the default. At the
@@ -159,7 +162,7 @@ func (s *snapshots) restore(ctx context.Context, until int64, folds []event.Fold
 	if s == nil {
 		return 0
 	}
-	at, data, err := s.store.Snapshot(ctx, s.session, s.Name)
+	at, data, err := s.newest(ctx)
 	if err != nil || at > until {
 		return 0
 	}
@@ -168,6 +171,34 @@ func (s *snapshots) restore(ctx context.Context, until int64, folds []event.Fold
 		return 0
 	}
 	return s.read(c, key, at, data, folds)
+}
+
+// maxForks bounds the search for a snapshot: a fork, the session it was forked from,
+// and so on.
+const maxForks = 8
+
+// newest returns the newest snapshot. For a fork without a snapshot it returns that of
+// the session it was forked from, if all events of that snapshot are shared.
+func (s *snapshots) newest(ctx context.Context) (at int64, data []byte, err error) {
+	session, shared := s.session, int64(math.MaxInt64)
+	rows, ok := s.store.(interface {
+		Session(ctx context.Context, id string) (event.Row, error)
+	})
+	for range maxForks {
+		at, data, err = s.store.Snapshot(ctx, session, s.Name)
+		if err == nil && at <= shared {
+			return at, data, nil
+		}
+		if !s.Shared || !ok {
+			break
+		}
+		row, failed := rows.Session(ctx, session)
+		if failed != nil || row.ID != session || row.Origin == nil {
+			break
+		}
+		session, shared = row.Origin.Session, min(shared, row.Origin.At)
+	}
+	return 0, nil, event.ErrNoSnapshot
 }
 
 func (s *snapshots) read(c *freeze.Codec, key []byte, at int64, data []byte, folds []event.Fold) int64 {
@@ -251,7 +282,7 @@ func (s *snapshots) take(last int64) (int64, error) {
 		return 0, err
 	}
 	at := int64(0)
-	if was, data, err := s.store.Snapshot(s.ctx, s.session, s.Name); err == nil && was <= last {
+	if was, data, err := s.newest(s.ctx); err == nil && was <= last {
 		at = s.read(c, key, was, data, folds)
 	}
 	for e, err := range s.log.Read(s.ctx, s.session, at) {

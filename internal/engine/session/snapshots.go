@@ -17,7 +17,7 @@ func snapshots(cfg Config) *eventlog.Snapshots {
 	}
 	base := cfg.Permission.Copy() // before anything is granted
 	s := &eventlog.Snapshots{
-		Program: cfg.Program, ReadOnly: cfg.ReadOnly, Every: cfg.SnapshotEvery,
+		Program: cfg.Program, ReadOnly: cfg.ReadOnly, Every: cfg.SnapshotEvery, Shared: true,
 		Fresh: func() []event.Fold {
 			cfg := cfg
 			cfg.Permission = base.Copy()

@@ -45,6 +45,15 @@ func checkSnapshots(t failer, cfg session.Config, log []event.Event, places ...i
 		t.Errorf("%d events: %v", len(log), err)
 		return
 	}
+	forked, wholeFork := slices.Clone(log), fresh()
+	for i := range forked {
+		forked[i].Session = "another"
+	}
+	wholeFork.Apply(forked...)
+	if _, err := wholeFork.Bytes(); err != nil {
+		t.Errorf("%d events of a fork: %v", len(log), err)
+		return
+	}
 	for _, n := range places {
 		before, after := fresh(), fresh()
 		before.Apply(log[:n]...)
@@ -60,6 +69,17 @@ func checkSnapshots(t failer, cfg session.Config, log []event.Event, places ...i
 		if again, err := after.Bytes(); err != nil || !bytes.Equal(again, data) {
 			t.Errorf("read and written again at event %d of %d it is other bytes (%v)", n, len(log), err)
 		}
+		fork := fresh() // which begins with the same events
+		if err := fork.Set(data); err != nil {
+			t.Errorf("after %d of %d events: %v", n, len(log), err)
+			return
+		}
+		fork.Apply(forked[n:]...)
+		if _, err := fork.Bytes(); err != nil {
+			t.Errorf("a fork after %d of %d events: %v", n, len(log), err)
+			return
+		}
+		same(t, fmt.Sprintf("event %d of a fork, gone on with from %d", len(log), n), wholeFork, fork)
 		after.Apply(log[n:]...)
 		if _, err := after.Bytes(); err != nil {
 			t.Errorf("after %d of %d events: %v", n, len(log), err)
@@ -239,11 +259,8 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 		m := llmtest.New(llmtest.Say("yes"))
 		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
 		cfg := r.cfg
-		id := r.cfg.ID
-		if program == "" { // one that has no snapshot
-			id = "fork"
-			must.Do(t, st.Fork(t.Context(), event.Origin{Session: r.cfg.ID, At: r.View().Last()}, id))
-		}
+		id := "fork-" + program
+		must.Do(t, st.Fork(t.Context(), event.Origin{Session: r.cfg.ID, At: r.View().Last()}, id))
 		read := &counted{Store: st}
 		cfg.ID, cfg.Store, cfg.Program, cfg.Model, cfg.Permission = id, read, program, llmtest.Scripted{Model: m}, base.Copy()
 		s := must.Get(session.Open(t.Context(), cfg))(t)
