@@ -48,7 +48,7 @@ func TestInterruptWhatRuns(t *testing.T) {
 			r := newRig(t, c.model, append(keysOf(c.keys...), keysOf("and now?")...)...)
 			r.paper.on("\n"+c.at, func() { r.signals <- "SIGINT" })
 			exit, seen := r.run()
-			if exit.By != "" || strings.Count(seen, "interrupted\n") != 1 || !strings.Contains(seen, "> and now?\ndone\n") {
+			if exit.By != "" || strings.Count(seen, "\ninterrupted\n") != 1 || !strings.Contains(seen, "> and now?\ndone\n") {
 				t.Errorf("%+v\n%s", exit, seen)
 			}
 			by := events[event.Interrupted](r, "s1")

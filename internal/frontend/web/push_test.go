@@ -97,8 +97,10 @@ func TestPush(t *testing.T) {
 		t.Error("others can read the keys:", err)
 	}
 	must.Done(t)(r.session.Submit(t.Context(), session.Prompt{Text: "write it"}))
-	if q := <-got; q.Header.Get("Urgency") != "high" {
-		t.Error("a question is not urgent:", q.Header)
+	for q := <-got; q.Header.Get("Urgency") != "high"; q = <-got { // the end of the turn before may be told late
+		if q.Header.Get("Urgency") != "normal" {
+			t.Error(q.Header)
+		}
 	}
 	q := got1(r, cookie)
 	steer := r.paired(Steer)
