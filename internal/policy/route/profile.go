@@ -1,7 +1,5 @@
 package route
 
-import "github.com/pawl-agent/pawl/internal/core/lazyregexp"
-
 // profileTrajectory keeps a lasting preference.
 func profileTrajectory() Trajectory {
 	return Trajectory{
@@ -13,9 +11,9 @@ func profileTrajectory() Trajectory {
 }
 
 var (
-	lasting = lazyregexp.New(`^(?:please )?(?:(?:remember|make sure|be sure) to (?:always|never)|(?:do not|don't|dont) ever|always|never|by default|as a rule|(?:from now on|going forward|in (?:the )?future|henceforth)(?: ,)?)(?: [^ ]+)+$`)
+	lasting = pattern(`^(?:please )?(?:(?:remember|make sure|be sure) to (?:always|never)|(?:do not|don't|dont) ever|always|never|by default|as a rule|(?:from now on|going forward|in (?:the )?future|henceforth)(?: ,)?)(?: [^ ]+)+$`)
 	// other has what is about one place or task, asks, or tells what happens ("always fails").
-	other = lazyregexp.New("\\b(?:here|there|instead|this)\\b|[a-z]\\.[a-z]{1,5}\\b|[,:] and |\\bthen " + change + `\b| \?$|^(?:please )?(?:always|never) (?:mind|was|were|had|did|been|got|is|has|does|\w*[^su]s|\w*[^e]ed)\b`)
+	other = pattern("\\b(?:here|there|instead|this)\\b|[a-z]\\.[a-z]{1,5}\\b|[,:] and |\\bthen " + change + `\b| \?$|^(?:please )?(?:always|never) (?:mind|was|were|had|did|been|got|is|has|does|\w*[^su]s|\w*[^e]ed)\b`)
 )
 
 // claimsProfile: one sentence that says that something always holds.

@@ -2,8 +2,6 @@ package route
 
 import (
 	"slices"
-
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // readTrajectory answers a question: it chooses what to read, then reads.
@@ -31,11 +29,11 @@ const (
 
 var (
 	// question has a question mark and a question word, or begins as "what does".
-	question = lazyregexp.New(`(?:^` + courtesy + `|[,:\x60] (?:(?:so|and|but|then) )*)(?:(?:(?:in|at|on|for|from|to|by|with|of|under) |any ideas? )?` + wh + `|` + doing + `|` + modal + ` (?:i|the|a|an|this|that|these|those|my|our|your|you (?:please )?(?:explain|(?:tell|show) (?:me|us)|describe|summari[sz]e|clarify)))\b.* \?$|^` + courtesy + wh + `(?: \?$|(?:'s|s)\b| (?:(?:many|much|long|often) )?` + auxiliary + `\b)`)
+	question = pattern(`(?:^` + courtesy + `|[,:\x60] (?:(?:so|and|but|then) )*)(?:(?:(?:in|at|on|for|from|to|by|with|of|under) |any ideas? )?` + wh + `|` + doing + `|` + modal + ` (?:i|the|a|an|this|that|these|those|my|our|your|you (?:please )?(?:explain|(?:tell|show) (?:me|us)|describe|summari[sz]e|clarify)))\b.* \?$|^` + courtesy + wh + `(?: \?$|(?:'s|s)\b| (?:(?:many|much|long|often) )?` + auxiliary + `\b)`)
 	// context has what may stand beside a question. Other statements are a report's.
-	context = lazyregexp.New(`^(?:\x60|` + courtesy + `(?:(?:i'm|i am|we're|we are|we use|i use|so|given)\b.*|thank you.*|[^ ]+)?$)`)
+	context = pattern(`^(?:\x60|` + courtesy + `(?:(?:i'm|i am|we're|we are|we use|i use|so|given)\b.*|thank you.*|[^ ]+)?$)`)
 	// nothing has the person's own "change nothing", with or without a request to answer.
-	nothing = lazyregexp.New(`^` + courtesy + `(?:(?:but|just) )*(?:` + never + `|without ` + changing + `(?: ,)?)` + andTell + `$` +
+	nothing = pattern(`^` + courtesy + `(?:(?:but|just) )*(?:` + never + `|without ` + changing + `(?: ,)?)` + andTell + `$` +
 		`|^` + courtesy + `(?:(?:can|could) you )?(?:please )?(?:` + telling + `|` + wh + `|` + auxiliary + `)\b.* (?:[,:]|but|and) (?:(?:but|and|please|just) )*(?:` + never + `|no (?:code )?(?:changes|edits)(?: please)?)` + andTell + `$` +
 		`|^` + courtesy + `(?:(?:can|could) you )?(?:please )?` + telling + `\b.* without ` + changing + `(?: \?)?$`)
 )

@@ -2,8 +2,6 @@ package route
 
 import (
 	"strings"
-
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // runTrajectory runs a command and reports its result.
@@ -17,8 +15,8 @@ func runTrajectory() Trajectory {
 }
 
 var (
-	runs  = lazyregexp.New(`^` + courtesy + `(?:(?:can|could|would) you )?(?:please )?(?:run|rerun|re-run) [^,:]+$|^go (?:test|build|vet|run|fmt|mod|generate|get|install|list)\b`)
-	joins = lazyregexp.New(` (?:and|then|until|so|if|but|or|after|before|when|while) |[,:]|\b(?:plan|steps|instructions|todos?)\b`)
+	runs  = pattern(`^` + courtesy + `(?:(?:can|could|would) you )?(?:please )?(?:run|rerun|re-run) [^,:]+$|^go (?:test|build|vet|run|fmt|mod|generate|get|install|list)\b`)
+	joins = pattern(` (?:and|then|until|so|if|but|or|after|before|when|while) |[,:]|\b(?:plan|steps|instructions|todos?)\b`)
 )
 
 // programs begin a command line, where a prompt begins with their names.

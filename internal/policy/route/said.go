@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
-
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // said is what a person says in a prompt.
@@ -25,16 +23,16 @@ const look = 5 << 10
 const failing = `\s*(?:Traceback \(|panic: |goroutine \d+ \[|fatal(?: error)?: |FAIL\b|--- FAIL|npm ERR|(?i:error)(?:\[|:| TS\d)|Caused by:|Exception in|Unhandled|exit (?:status|code)|at \S.*[:(]\S|E   |[\w.$]*(?:Error|Exception)(?::|$)|\S+\.\w+:\d+(?::\d+)?:|.*\b(?:ERROR|FATAL|SIGSEGV)\b)`
 
 var (
-	failure = lazyregexp.New(`(?m)^` + failing)
-	code    = lazyregexp.New("(?ms)^ *```.*?(?:^ *```.*?$|\\z)|^ *~~~.*?(?:^ *~~~.*?$|\\z)")
+	failure = pattern(`(?m)^` + failing)
+	code    = pattern("(?ms)^ *```.*?(?:^ *```.*?$|\\z)|^ *~~~.*?(?:^ *~~~.*?$|\\z)")
 	// form has what reports are made of: headings, check boxes, comments and tables.
-	form = lazyregexp.New(`(?m)^ *(?:#{1,6} |<!--|<details|\*\*[^*\n]+\*\*:? *$|[-*+] ?\[[ xX]?\]|[-*+ ]*\*\*[^*\n]+(?:\*\*:|:\*\*)|\|.*\| *$|!\[)`)
+	form = pattern(`(?m)^ *(?:#{1,6} |<!--|<details|\*\*[^*\n]+\*\*:? *$|[-*+] ?\[[ xX]?\]|[-*+ ]*\*\*[^*\n]+(?:\*\*:|:\*\*)|\|.*\| *$|!\[)`)
 	// part begins a line of a list, or one with a label, such as "Expected: ".
-	part = lazyregexp.New(`(?m)^ ?(?:[-*+•] |\d{1,2}[.)] |[A-Z][\w ./()-]{1,30}:(?: |$))`)
+	part = pattern(`(?m)^ ?(?:[-*+•] |\d{1,2}[.)] |[A-Z][\w ./()-]{1,30}:(?: |$))`)
 	// pasted has quotations, tagged blocks, and output up to an empty line.
-	pasted    = lazyregexp.New(`(?m)^(?:>|    |\t).*$|(?s:^<[a-zA-Z][\w-]*[^>\n]*>.*?(?:</[\w-]+>|\z))|^(?:` + failing + `|//|/\*|\$ |[-+]{3} |@@ |diff --git|ok  \t|=== RUN|PASS\b|\[?\d{4}-\d\d-\d\d|(?:INFO|WARN|DEBUG|SELECT)\b|[{}()]|.*[{};]$).*(?:\n.*\S.*)*`)
-	quotation = lazyregexp.New("`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|\\bhttps?://\\S+|(?m)^ *\\[[^\\]\\n]{1,40}\\]")
-	end       = lazyregexp.New(`[?？.!;。！]+(?:\s|$)|？|\n[ \t\r]*\n|$`)
+	pasted    = pattern(`(?m)^(?:>|    |\t).*$|(?s:^<[a-zA-Z][\w-]*[^>\n]*>.*?(?:</[\w-]+>|\z))|^(?:` + failing + `|//|/\*|\$ |[-+]{3} |@@ |diff --git|ok  \t|=== RUN|PASS\b|\[?\d{4}-\d\d-\d\d|(?:INFO|WARN|DEBUG|SELECT)\b|[{}()]|.*[{};]$).*(?:\n.*\S.*)*`)
+	quotation = pattern("`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|\\bhttps?://\\S+|(?m)^ *\\[[^\\]\\n]{1,40}\\]")
+	end       = pattern(`[?？.!;。！]+(?:\s|$)|？|\n[ \t\r]*\n|$`)
 )
 
 // read splits a prompt into the person's own sentences.
