@@ -40,9 +40,9 @@ type tracker struct {
 	unclaimed  *tool.Snapshot // after a crash: findings for a session that was not open then
 
 	// partial: since the last complete comparison, a snapshot compared only the
-	// files that the system reported as changed. windows are the commands since then.
-	partial bool
-	windows []*interval
+	// files that the system reported as changed. intervals are the commands since then.
+	partial   bool
+	intervals []*interval
 }
 
 // interval is the time in which a command ran.
@@ -338,7 +338,7 @@ func (t *tracker) closeSession(r *Recorder) {
 		_, _ = t.recordJobs(context.Background(), r, t.runningJobs(r))
 	}
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.r == r })
-	t.windows = slices.DeleteFunc(t.windows, func(w *interval) bool { return w.r == r })
+	t.intervals = slices.DeleteFunc(t.intervals, func(w *interval) bool { return w.r == r })
 }
 
 // ensure makes sure that there is a snapshot.

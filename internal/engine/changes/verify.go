@@ -13,24 +13,24 @@ import (
 // reported belongs to the command that ran at the file's time of change, and is
 // recorded as unattributed.
 
-// mostWindows bounds how many commands are remembered until the next
+// mostIntervals bounds how many commands are remembered until the next
 // verification.
-const mostWindows = 4096
+const mostIntervals = 4096
 
 // leeway is how much a file system's clock may be behind.
 const leeway = 20 * time.Millisecond
 
 // commandStarted notes that a command begins. The caller holds mu.
 func (t *tracker) commandStarted(r *Recorder, call string) {
-	if len(t.windows) == mostWindows {
-		t.windows = slices.Delete(t.windows, 0, 1)
+	if len(t.intervals) == mostIntervals {
+		t.intervals = slices.Delete(t.intervals, 0, 1)
 	}
-	t.windows = append(t.windows, &interval{r: r, call: call, from: r.now()})
+	t.intervals = append(t.intervals, &interval{r: r, call: call, from: r.now()})
 }
 
 // commandEnded notes that a command ended. The caller holds mu.
 func (t *tracker) commandEnded(r *Recorder, call string) {
-	for _, w := range slices.Backward(t.windows) {
+	for _, w := range slices.Backward(t.intervals) {
 		if w.r == r && w.call == call && w.to.IsZero() {
 			w.to = r.now()
 			return
@@ -42,7 +42,7 @@ func (t *tracker) commandEnded(r *Recorder, call string) {
 func (t *tracker) commandNotStarted(r *Recorder, call string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.windows = slices.DeleteFunc(t.windows, func(w *interval) bool { return w.r == r && w.call == call && w.to.IsZero() })
+	t.intervals = slices.DeleteFunc(t.intervals, func(w *interval) bool { return w.r == r && w.call == call && w.to.IsZero() })
 }
 
 // keepJobs forgets the background commands that are not in alive.
@@ -67,13 +67,13 @@ func (r *Recorder) now() time.Time {
 func (t *tracker) commandAt(at time.Time) *interval {
 	began := func(w *interval, slack time.Duration) bool { return !at.Add(slack).Before(w.from) }
 	for _, slack := range []time.Duration{0, leeway} {
-		for _, w := range slices.Backward(t.windows) {
+		for _, w := range slices.Backward(t.intervals) {
 			if began(w, slack) && !w.to.IsZero() && !at.After(w.to) {
 				return w
 			}
 		}
 	}
-	for _, w := range slices.Backward(t.windows) {
+	for _, w := range slices.Backward(t.intervals) {
 		if began(w, leeway) && w.to.IsZero() {
 			return w
 		}
@@ -111,7 +111,7 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 	if err := r.warnOf(l); err != nil {
 		return err
 	}
-	byWindow := map[*interval][]tool.Effect{}
+	byInterval := map[*interval][]tool.Effect{}
 	var order []*interval
 	var others []tool.Effect
 	for _, e := range l.Effects {
@@ -123,13 +123,13 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 			others = append(others, e)
 			continue
 		}
-		if byWindow[w] == nil {
+		if byInterval[w] == nil {
 			order = append(order, w)
 		}
-		byWindow[w] = append(byWindow[w], e)
+		byInterval[w] = append(byInterval[w], e)
 	}
 	for _, w := range order {
-		if err := w.r.log.Append(context.WithoutCancel(ctx), w.r.storeEffects(ctx, w.call, byWindow[w], nil)...); err != nil {
+		if err := w.r.log.Append(context.WithoutCancel(ctx), w.r.storeEffects(ctx, w.call, byInterval[w], nil)...); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (t *tracker) verify(ctx context.Context, r *Recorder) error {
 	}
 	t.keepJobs(alive)
 	t.partial = false
-	t.windows = slices.DeleteFunc(t.windows, func(w *interval) bool {
+	t.intervals = slices.DeleteFunc(t.intervals, func(w *interval) bool {
 		return !slices.ContainsFunc(alive, func(j *job) bool { return j.r == w.r && j.call == w.call })
 	})
 	return t.checkpoint(r, jobTag(alive))

@@ -86,10 +86,10 @@ type Route struct {
 
 // Denial is a call that was denied.
 type Denial struct {
-	Tool   string `json:"tool"`
-	What   string `json:"what"`
-	Reason string `json:"reason"`
-	By     string `json:"by"`
+	Tool   string          `json:"tool"`
+	What   string          `json:"what"`
+	Reason string          `json:"reason"`
+	By     event.BlockedBy `json:"by"`
 	// Ran: the call ran, and only what the reason names was refused within it.
 	Ran bool `json:"ran,omitempty"`
 }
@@ -213,7 +213,7 @@ func resultOf(s *session.Session, run session.Outcome, o Options) Result {
 		r.Files = append(r.Files, f.Path)
 	}
 	for _, d := range proof.Denials {
-		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: string(d.By), Ran: d.Ran})
+		r.Denials = append(r.Denials, Denial{Tool: d.Tool, What: d.What, Reason: d.Reason, By: d.By, Ran: d.Ran})
 	}
 	met := false
 	if o.Until != nil {

@@ -82,7 +82,7 @@ func (e *lateError) Error() string {
 // ended sets how a lease ended: by the cause of its context's end, otherwise by the
 // error of its worker.
 func ended(r *event.TaskReturned, cause, err error) {
-	stopped, late := (*loopDetector)(nil), (*lateError)(nil)
+	stopped, late := (*loopError)(nil), (*lateError)(nil)
 	switch {
 	case errors.As(cause, &late):
 		r.Fault, err = event.FaultTask, cause

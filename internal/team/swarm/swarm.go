@@ -74,10 +74,10 @@ type Config struct {
 // Causes of a worker's end.
 var errOver = errors.New("the swarm was interrupted")
 
-// loopDetector is the end of a worker that went in circles with others.
-type loopDetector struct{ what string }
+// loopError is the end of a worker that went in circles with others.
+type loopError struct{ what string }
 
-func (e *loopDetector) Error() string {
+func (e *loopError) Error() string {
 	return "the same call was made over and over by several workers, with the same result each time: " + e.what
 }
 
@@ -351,7 +351,7 @@ func (c *coordinator) saw(call swarm.Call, f *swarm.Failure) (tell []string) {
 		clear(c.told)
 	case found && c.told[call.Worker]:
 		if stop := c.stop[call.Worker]; stop != nil {
-			stop(&loopDetector{l.What})
+			stop(&loopError{l.What})
 		}
 	}
 	if c.loop != "" && !c.told[call.Worker] {
