@@ -1,9 +1,11 @@
 package swarmrun
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
 // A swarm is over when it has ended and a verified result is in the person's files; before
@@ -33,6 +35,27 @@ func TestLogEnds(t *testing.T) {
 		}
 		if why, again := l.HowEnded(); why != c.why || again != c.again || l.Over() != (c.again == "") {
 			t.Errorf("%s: %q, %q, over %v", name, why, again, l.Over())
+		}
+	}
+}
+
+// SPEC 14.2: a swarm that ends without its whole result says what a person can do, where they
+// can do something.
+func TestNextStepOfAPart(t *testing.T) {
+	for name, c := range map[string]struct {
+		end    team.Report
+		landed string
+		writes bool
+	}{
+		"a part is merged":         {team.Report{Outcome: event.SwarmIncomplete, Counts: map[string]int{"merged": 2}}, "", true},
+		"it is written":            {team.Report{Outcome: event.SwarmIncomplete, Counts: map[string]int{"merged": 2}}, "c1", false},
+		"nothing is merged":        {team.Report{Outcome: event.SwarmIncomplete}, "", false},
+		"all fails its checks":     {team.Report{Outcome: event.SwarmUnverified, Counts: map[string]int{"merged": 2}}, "", false},
+		"it is paused, not at end": {team.Report{Outcome: team.Paused, Counts: map[string]int{"merged": 2}}, "", false},
+	} {
+		r := &run{log: Log{ID: "s", landed: c.landed}}
+		if text := r.notWritten(c.end); strings.Contains(text, "pawl swarm resume s --write-partial") != c.writes {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (r *run) notWritten(end team.Report) string {
 		text = "only a part was written to your files: the result is " + string(end.Outcome)
 	}
 	if end.Outcome != team.Paused {
-		if r.log.landed == "" && end.Counts[string(swarm.Merged)] > 0 {
+		if end.Outcome == event.SwarmIncomplete && r.log.landed == "" && end.Counts[string(swarm.Merged)] > 0 {
 			text += "; to write what is merged and passes its checks: " + resume(r.log.ID) + " --write-partial"
 		}
 		return text
