@@ -118,9 +118,6 @@ var fittedCases = []editCase{
 	{"trailing blanks in the file", "a  \n  b\t\nc\n", "a\n  b\n", "a\n  x\n", "a  \n  x\nc\n"},
 	{"trailing blanks in old", "a\nb\nc\n", "a  \nb \n", "a  \nx\n", "a\nx\nc\n"},
 	{"trailing blanks of one line", "  foo()\nb\n", "  foo() \n", "  bar()\n", "  bar()\nb\n"},
-	{"blank line between", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx(3)\n", "a(1)\n\nb(2)\nx(3)\n"},
-	{"blank line in old", "a(1)\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nx(3)\n", "a(1)\nb(2)\nx(3)\n"},
-	{"blank lines at the ends", "  a(1)\n  b(2)\n", "\na(1)\nb(2)\n\n", "\na(1)\nc(2)\n\n", "  a(1)\n  c(2)\n"},
 	{"blank line of blanks", "a\n    \n  b\nc\n", "a\n\n  b\n", "a\n\n  x\n", "a\n    \n  x\nc\n"},
 	{"a newline at the end that is missing", "x()\n  a()\n  b()", "a()\nb()\n", "a()\nc()\n", "x()\n  a()\n  c()"},
 	{"a newline at the end that new has not", "  a()\n  b()\nc\n", "a()\nb()\n", "a()\nx()", "  a()\n  x()\nc\n"},
@@ -166,6 +163,9 @@ var doubtfulCases = []editCase{
 	{"escaped quotes beside plain ones", "f('a', 'b')\n", `f(\'a\', 'b')`, `f(\'c\', 'b')`, refused},
 	{"marks in two places", "“a”\n“a”\n", `"a"`, `"b"`, refused},
 	{"new stands elsewhere, old in another whitespace", "    import re\n\tx()\nimport os\n", "import  os\n", "    import re\n", refused},
+	{"blank line between", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx(3)\n", refused},
+	{"blank line in old", "a(1)\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nx(3)\n", refused},
+	{"blank lines at the ends", "  a(1)\n  b(2)\n", "\na(1)\nb(2)\n\n", "\na(1)\nc(2)\n\n", refused},
 }
 
 // What was made before, where old would stand; never elsewhere. SPEC 4.10.

@@ -35,7 +35,7 @@ func TestEdit(t *testing.T) {
 		{"CRLF in a one-line match", "a\r\nb\r\n", m{"old": "b", "new": "x\ny"}, "a\r\nx\r\ny\r\n", "edited", false},
 		{"CRLF given for an LF file", "a\nb\n", m{"old": "a\r\nb", "new": "x\r\ny"}, "x\ny\n", "line endings", false},
 		{"line endings alone", "a\r\nb\r\n", m{"old": "a\r\n", "new": "a\n"}, "", "line endings only", true},
-		{"mixed endings", "a\r\nb\nc\r\n", m{"old": "b\nc", "new": "x\ny\nz"}, "a\r\nx\ny\nz\r\n", "edited", false},
+		{"mixed endings", "a\r\nb\nc\r\n", m{"old": "b\nc", "new": "x\ny\nz"}, "a\r\nx\ny\r\nz\r\n", "edited", false},
 		{"mixed endings, other place", "a\r\nb\r\nc\n", m{"old": "a\nb", "new": "x\ny\nz"}, "x\r\ny\r\nz\r\nc\n", "edited", false},
 		{"BOM kept", bom + "a\nb\n", m{"old": "a\n", "new": "x\n"}, bom + "x\nb\n", "edited", false},
 		{"BOM in old", bom + "a\nb\n", m{"old": bom + "a\n", "new": "x\n"}, bom + "x\nb\n", "edited", false},
@@ -44,11 +44,11 @@ func TestEdit(t *testing.T) {
 		{"overlapping matches", "aaa", m{"old": "aa", "new": "b"}, "", "matches 2 places", true},
 		{"replace_all", "x\ny\nx\n", m{"old": "x", "new": "zz", "replace_all": true}, "zz\ny\nzz\n", "2 replacements", false},
 		{"replace_all over CRLF", "x\r\ny\r\nx\r\ny\r\n", m{"old": "x\ny", "new": "z", "replace_all": true}, "z\r\nz\r\n", "2 replacements", false},
-		{"spaces for tabs", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        y()\n        return 1\n    }"}, "func f() {\n\tif x {\n\t\ty()\n\t\treturn 1\n\t}\n}\n", "whitespace differed", false},
+		{"spaces for tabs", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        y()\n        return 1\n    }"}, "func f() {\n\tif x {\n\t\ty()\n\t\treturn 1\n\t}\n}\n", "dashes differed", false},
 		{"a depth that no line has", "func f() {\n\tif x {\n\t\treturn 1\n\t}\n}\n", m{"old": "    if x {\n        return 1\n    }", "new": "    if x {\n        for {\n            y()\n        }\n        return 1\n    }"}, "", "is unclear", true},
-		{"wrong depth", "class A:\n    def f(self):\n        return 1\n", m{"old": "def f(self):\n    return 1\n", "new": "def f(self):\n    if x:\n        return 2\n    return 1\n"}, "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n", "whitespace differed", false},
-		{"trailing spaces", "a  \nb\nc\n", m{"old": "a\nb", "new": "a\nB"}, "a  \nB\nc\n", "whitespace differed", false},
-		{"inner spaces", "x  =   1 // one\n", m{"old": "x = 1 // one", "new": "x = 2 // one"}, "x = 2 // one\n", "whitespace differed", false},
+		{"wrong depth", "class A:\n    def f(self):\n        return 1\n", m{"old": "def f(self):\n    return 1\n", "new": "def f(self):\n    if x:\n        return 2\n    return 1\n"}, "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n", "dashes differed", false},
+		{"trailing spaces", "a  \nb\nc\n", m{"old": "a\nb", "new": "a\nB"}, "a  \nB\nc\n", "dashes differed", false},
+		{"inner spaces", "x  =   1 // one\n", m{"old": "x = 1 // one", "new": "x = 2 // one"}, "x = 2 // one\n", "dashes differed", false},
 		{"inner spaces of a part of a line", "x  =   1 // one\n", m{"old": "x = 1", "new": "x = 2"}, "", "not found", true},
 		{"two inexact matches", "a  b\nc\na   b\n", m{"old": "a b", "new": "x"}, "", "matches 2 places, at line 1, 3", true},
 		{"inexact matches are never all replaced", "a  b\nc\na   b\n", m{"old": "a b", "new": "x", "replace_all": true}, "", "matches 2 places", true},
@@ -322,7 +322,7 @@ func TestEditResultsRepeatNothing(t *testing.T) {
 		{"several", "a\nb\nc\n", MultiEdit(), m{"edits": []m{{"path": "f", "old": "c", "new": "C"}, {"path": "f", "old": "a\n", "new": "A\nA2\n"}}}, "edited f, 2 replacements (+3 -2) at lines 1-2, 4", "f:1-1 f:2-2 f:4-4"},
 		{"a patch", "a\nb\nc\n", ApplyPatch(), m{"patch": "*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+B\n c\n*** End Patch"}, "edited f (+1 -1) at line 2", "f:2-2"},
 		{"emptied", "a\n", Edit(), m{"path": "f", "old": "a\n", "new": ""}, "edited f (+0 -1) at line 1", ""},
-		{"other whitespace", "a\n\tb()\nc\n", Edit(), m{"path": "f", "old": "  b()\n", "new": "  B()\n"}, "edited f (+1 -1) at line 2\nnote: whitespace differed from the given text; the file's indentation was kept\n1\ta\n2\t\tB()\n3\tc", "f:1-3"},
+		{"other whitespace", "a\n\tb()\nc\n", Edit(), m{"path": "f", "old": "  b()\n", "new": "  B()\n"}, "edited f (+1 -1) at line 2\nnote: whitespace, quotes or dashes differed from the given text; the file's indentation was kept\n1\ta\n2\t\tB()\n3\tc", "f:1-3"},
 	} {
 		env, fs := memEnv(map[string]string{"f": c.file})
 		r := call(t, env, c.tool, c.args)

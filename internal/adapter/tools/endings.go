@@ -4,16 +4,12 @@ import "strings"
 
 // Line endings are ignored in the search for a place, and restored in the new text: lines
 // that stay keep their ending, and a new line gets the ending of the line that it
-// replaces.
+// replaces, or of the line before.
 
 // source is a text and the same text with every line ending as \n.
 type source struct {
 	body, plain string
 	crlf, lf    int
-	// from..to of plain is a part of one line, whose ending is eol. Many matches are in
-	// the same line, and searching for its end each time would be quadratic.
-	from, to int
-	eol      string
 }
 
 func newSource(body string) *source {
@@ -22,6 +18,36 @@ func newSource(body string) *source {
 		s.plain = withEnding(body, "\n")
 	}
 	return s
+}
+
+// restored returns a changed plain text with the endings of the original one.
+func (s *source) restored(plain string) string {
+	switch {
+	case s.crlf == 0:
+		return plain
+	case s.lf == 0:
+		return strings.ReplaceAll(plain, "\n", "\r\n")
+	}
+	have, news := splitLines(s.body), splitLines(plain)
+	pairs := align(splitLines(s.plain), news)
+	stand := standIns(pairs, len(have))
+	eol := have[0][len(bare(have[0])):]
+	var b strings.Builder
+	for i, l := range news {
+		if j := pairs[i]; j >= 0 {
+			eol = have[j][len(bare(have[j])):]
+			b.WriteString(have[j])
+			continue
+		}
+		if j := stand[i]; j >= 0 && strings.HasSuffix(have[j], "\n") {
+			eol = have[j][len(bare(have[j])):]
+		}
+		text, found := strings.CutSuffix(l, "\n")
+		if b.WriteString(text); found {
+			b.WriteString(eol)
+		}
+	}
+	return b.String()
 }
 
 // endings counts the line endings of a text.
@@ -53,147 +79,23 @@ type cut struct {
 	text     string
 }
 
-// splice applies cuts of the plain text, sorted and without overlaps, to the
-// original text.
-func (s *source) splice(cuts []cut, note string) replaced {
-	if s.crlf > 0 {
-		at := unfolder{body: s.body}
-		here := make([]cut, len(cuts))
-		for i, c := range cuts {
-			here[i] = cut{from: at.place(c.from), to: at.place(c.to)}
-			here[i].text = s.ended(c, s.body[here[i].from:here[i].to])
-		}
-		cuts = here
-	}
-	return splice(s.body, cuts, note)
-}
-
-// ended returns a cut's new text with the right line endings. was is the part of the
-// original text that it replaces.
-func (s *source) ended(c cut, was string) string {
-	switch {
-	case !strings.Contains(c.text, "\n"):
-		return c.text
-	case s.lf == 0:
-		return withEnding(c.text, "\r\n")
-	}
-	have, news := splitLines(was), strings.SplitAfter(c.text, "\n")
-	olds := make([]string, len(have))
-	for i, l := range have {
-		olds[i] = folded(l)
-	}
-	pairs := align(olds, news)
-	stand := standIns(pairs, len(olds))
-	eol := ""
-	var b strings.Builder
-	for i, l := range news {
-		j := pairs[i]
-		if j < 0 {
-			j = stand[i]
-		}
-		if j >= 0 && strings.HasSuffix(have[j], "\n") {
-			eol = have[j][len(bare(have[j])):]
-		} else if eol == "" {
-			eol = s.near(c, was)
-		}
-		if strings.HasSuffix(l, "\n") {
-			l = l[:len(l)-1] + eol
-		}
-		b.WriteString(l)
-	}
-	return b.String()
-}
-
-// whole returns a new content for the whole file with the right line endings, as in
-// splice. A content that contains CRLF is returned unchanged.
+// whole returns a new content for the whole file with the right line endings. A content
+// that contains CRLF is returned unchanged.
 func (s *source) whole(content string) string {
-	if s.crlf == 0 || strings.Contains(content, "\r\n") {
+	if strings.Contains(content, "\r\n") {
 		return content
 	}
-	return s.splice([]cut{{0, len(s.plain), content}}, "").body
+	return s.restored(content)
 }
 
-// near returns the line ending at a cut.
-func (s *source) near(c cut, was string) string {
-	if strings.Contains(was, "\n") {
-		return ending(was)
-	}
-	if c.from == c.to && c.from > 0 && s.plain[c.from-1] == '\n' { // lines are inserted after a line
-		return endingOfLine(s.body, strings.Count(s.plain[:c.from-1], "\n"))
-	}
-	if c.from < s.from || c.from >= s.to {
-		// The line's own ending; for a last line without one, the ending of the line
-		// before.
-		next := len(s.plain)
-		if i := strings.IndexByte(s.plain[c.to:], '\n'); i >= 0 {
-			next = c.to + i
-		}
-		line := strings.Count(s.plain[:min(next, len(s.plain))], "\n")
-		if next == len(s.plain) {
-			line--
-		}
-		s.from, s.to, s.eol = c.from, next, endingOfLine(s.body, line)
-	}
-	return s.eol
-}
-
-// endingOfLine returns the ending of the n-th line of a text, counted from 0.
-func endingOfLine(body string, n int) string {
-	for ; n > 0; n-- {
-		body = body[strings.IndexByte(body, '\n')+1:]
-	}
-	if i := strings.IndexByte(body, '\n'); i > 0 && body[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// ending returns the most frequent line ending of a text.
-func ending(s string) string {
-	if crlf, lf := endings(s); crlf > lf {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// unfolder maps positions in a text whose CRLF became LF to positions in the original
-// text. Calls must have increasing positions.
-type unfolder struct {
-	body         string
-	here, folded int // the same position in both texts
-	next         int // the next CRLF in body at or after here
-}
-
-func (u *unfolder) place(folded int) int {
-	for {
-		if u.next <= u.here {
-			i := strings.Index(u.body[u.here:], "\r\n")
-			if i < 0 {
-				i = len(u.body)
-			}
-			u.next = u.here + i
-		}
-		if u.folded+u.next-u.here >= folded {
-			return u.here + folded - u.folded
-		}
-		u.folded += u.next - u.here
-		u.here = u.next + 1
-	}
-}
-
-// splice returns body with the cuts applied. They must be sorted and not overlap.
-func splice(body string, cuts []cut, note string) replaced {
+// splice applies cuts of the plain text, sorted and without overlaps, to the original text.
+func (s *source) splice(cuts []cut, note string) replaced {
 	r := replaced{count: len(cuts), note: note}
 	var b strings.Builder
-	size := len(body)
-	for _, c := range cuts {
-		size += len(c.text) - (c.to - c.from)
-	}
-	b.Grow(size)
 	end, line := 0, 1
 	for _, c := range cuts {
-		b.WriteString(body[end:c.from])
-		line += strings.Count(body[end:c.from], "\n")
+		b.WriteString(s.plain[end:c.from])
+		line += strings.Count(s.plain[end:c.from], "\n")
 		b.WriteString(c.text)
 		last := line + strings.Count(c.text, "\n")
 		reg := region{line, last}
@@ -203,8 +105,8 @@ func splice(body string, cuts []cut, note string) replaced {
 		r.regions = append(r.regions, reg)
 		line, end = last, c.to
 	}
-	b.WriteString(body[end:])
-	r.body = b.String()
+	b.WriteString(s.plain[end:])
+	r.body = s.restored(b.String())
 	return r
 }
 

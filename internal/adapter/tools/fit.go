@@ -5,54 +5,10 @@ import (
 	"strings"
 )
 
-// This file finds whole lines that differ in whitespace, and adapts the new lines to the
-// file. Lines that are the same in old and new stay as they are in the file.
-
-// passage is the lines of a text that are not blank, with the numbers of blank lines
-// before each of them and after the last.
-type passage struct {
-	lines []string
-	gaps  []int
-	tail  int
-}
+// This file finds whole lines that differ in whitespace or typographic marks, and adapts the
+// new lines to the file. Lines that are the same in old and new stay as they are in the file.
 
 func blank(l string) bool { return strings.TrimSpace(l) == "" }
-
-func passageOf(lines []string) (p passage) {
-	gap := 0
-	for _, l := range lines {
-		if blank(l) {
-			gap++
-			continue
-		}
-		p.lines, p.gaps = append(p.lines, l), append(p.gaps, gap)
-		gap = 0
-	}
-	p.tail = gap
-	return p
-}
-
-// page is a file's lines, and the indexes of those that are not blank.
-type page struct {
-	lines []string
-	solid []int
-}
-
-func pageOf(lines []string) *page {
-	p := &page{lines: lines}
-	for i, l := range lines {
-		if !blank(l) {
-			p.solid = append(p.solid, i)
-		}
-	}
-	return p
-}
-
-// fold is one way to compare lines.
-type fold struct {
-	of   func(string) string
-	note string
-}
 
 // strip returns a line without leading and trailing whitespace.
 func strip(l string) string { return strings.TrimSpace(l) }
@@ -61,94 +17,62 @@ func strip(l string) string { return strings.TrimSpace(l) }
 // single spaces inside.
 func squeeze(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-const (
-	noteSpace = "whitespace differed from the given text; the file's indentation was kept"
-	noteBoth  = "whitespace, and quotes or dashes, differed from the given text; the file's indentation was kept"
-)
+// alike returns the form in which lines are compared.
+func alike(l string) string { return squeeze(marks().Replace(l)) }
 
-// folds are the ways to compare whole lines, the strictest first.
-var folds = []fold{
-	{strip, noteSpace},
-	{squeeze, noteSpace},
-	{func(l string) string { return strip(marks().Replace(l)) }, noteMarks},
-	{func(l string) string { return squeeze(marks().Replace(l)) }, noteBoth},
+func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+
+const noteAlike = "whitespace, quotes or dashes differed from the given text; the file's indentation was kept"
+
+// page is lines, and the form in which they are compared.
+type page struct{ lines, forms []string }
+
+func pageOf(lines []string) *page {
+	p := &page{lines: lines}
+	for _, l := range lines {
+		p.forms = append(p.forms, alike(l))
+	}
+	return p
 }
 
-// places lists where o's lines match, as indexes of solid.
-func (p *page) places(o passage, f fold) []int {
-	if len(o.lines) == 0 || len(o.lines) > len(p.solid) {
+// places lists where old's lines match. Blank lines alone match nowhere.
+func (p *page) places(old *page) []int {
+	var out []int
+	if strings.Join(old.forms, "") == "" {
 		return nil
 	}
-	want := make([]string, len(o.lines))
-	for i, l := range o.lines {
-		want[i] = f.of(l)
-	}
-	have := make([]string, len(p.solid))
-	for i, n := range p.solid {
-		have[i] = f.of(p.lines[n])
-	}
-	var out []int
-	for s := 0; s+len(want) <= len(have); s++ {
-		if have[s] == want[0] && slices.Equal(have[s:s+len(want)], want) {
-			out = append(out, s)
+	for i := range p.forms {
+		if fits(p.forms, i, old.forms) {
+			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// matchSite is a place where old's lines match. ends means that the blank lines at old's
-// start and end match there too.
-type matchSite struct {
-	at   int // in solid
-	ends bool
+// surrounds returns where the new lines already are around a place of old, if new contains
+// old's lines; otherwise -1.
+func (p *page) surrounds(at int, old, text *page) int {
+	if len(text.lines) <= len(old.lines) {
+		return -1
+	}
+	for _, k := range text.places(old) {
+		if fits(p.forms, at-k, text.forms) {
+			return at - k
+		}
+	}
+	return -1
 }
 
-// closest returns the places that also have all of old's blank lines; otherwise those
-// with the blank lines between its lines; otherwise all.
-func (p *page) closest(places []int, o passage) []matchSite {
-	var full, inner, all []matchSite
-	for _, s := range places {
-		same := true
-		for j := 1; j < len(o.lines) && same; j++ {
-			same = p.solid[s+j]-p.solid[s+j-1]-1 == o.gaps[j]
-		}
-		all = append(all, matchSite{s, false})
-		if !same {
-			continue
-		}
-		inner = append(inner, matchSite{s, false})
-		before, after := p.blanksAround(s, s+len(o.lines)-1)
-		if before >= o.gaps[0] && after >= o.tail {
-			full = append(full, matchSite{s, true})
-		}
-	}
-	for _, some := range [][]matchSite{full, inner} {
-		if len(some) > 0 {
-			return some
-		}
-	}
-	return all
-}
-
-// blanksAround counts the blank lines before one solid line and after another.
-func (p *page) blanksAround(first, last int) (before, after int) {
-	before, after = p.solid[first], len(p.lines)-1-p.solid[last]
-	if first > 0 {
-		before -= p.solid[first-1] + 1
-	}
-	if last+1 < len(p.solid) {
-		after = p.solid[last+1] - p.solid[last] - 1
-	}
-	return before, after
-}
-
-// fitting replaces old lines by new ones.
+// fitting replaces the file's lines from at on, which match old's, by new ones.
 type fitting struct {
-	page     *page
-	spot     matchSite
-	old, new passage
-	pairs    []int // for each new line the same old line, or -1
-	stand    []int // for each other new line the old line that it replaces, or -1
+	at             int
+	file, old, new []string
+	pairs          []int // for each new line the same old line, or -1
+}
+
+// fit returns the fitting of new lines at a place of the old ones.
+func (p *page) fit(at int, old, text *page, pairs []int) *fitting {
+	return &fitting{at: at, file: p.lines[at : at+len(old.lines)], old: old.lines, new: text.lines, pairs: pairs}
 }
 
 // reason is why lines do not fit, "" if they do.
@@ -156,82 +80,144 @@ type reason string
 
 const (
 	unclearDepth  reason = "its indentation differs there, so the right one for the new lines is unclear"
-	unclearBlank  reason = "blank lines are between them there, so the right place for the new lines is unclear"
 	unclearInside reason = "spaces, quotes or dashes differ inside a line to be replaced"
 )
 
-func (f *fitting) file(j int) string { return f.page.lines[f.page.solid[f.spot.at+j]] }
-
 // runs returns the lines to replace, or the reason why that is not certain.
 func (f *fitting) runs() ([]run, reason) {
-	f.stand = standIns(f.pairs, len(f.old.lines))
-	if r := f.inside(); r != "" {
-		return nil, r
+	stand := standIns(f.pairs, len(f.old))
+	if !f.inside(stand) {
+		return nil, unclearInside
 	}
-	depths, ok := f.depths()
-	if !ok {
+	depths, sure := f.depths()
+	b := builder{cursor: f.at}
+	for t, l := range f.new {
+		in := indentOf(l)
+		to, ok := depths.of(in)
+		switch j := f.pairs[t]; {
+		case j >= 0:
+			b.keep(f.at + j)
+		case blank(l):
+			b.put("")
+		case !ok:
+			sure = false
+		default:
+			b.put(to + f.touched(stand[t], l[len(in):]))
+		}
+	}
+	if !sure {
 		return nil, unclearDepth
 	}
-	first := f.page.solid[f.spot.at]
-	end := f.page.solid[f.spot.at+len(f.old.lines)-1] + 1
-	start, stop := first, end
-	if f.spot.ends {
-		start, stop = first-f.old.gaps[0], end+f.old.tail
-	}
-	b := builder{cursor: start}
-	b.ends(f.spot.ends, f.old.gaps[0], f.new.gaps[0], start, first)
-	was := -1 // the old line of the previous new line
-	for t, l := range f.new.lines {
-		j := f.pairs[t]
-		if j < 0 {
-			j = f.stand[t]
-		}
-		if t > 0 {
-			if !f.gap(&b, t, was, j) {
-				return nil, unclearBlank
-			}
-		}
-		switch {
-		case f.pairs[t] >= 0:
-			b.keep(f.page.solid[f.spot.at+j])
-		default:
-			b.put(depths[t] + f.touched(j, strings.TrimPrefix(l, indentOf(l))))
-		}
-		if was = j; j < 0 {
-			was = -2 // an insertion
-		}
-	}
-	b.ends(f.spot.ends, f.old.tail, f.new.tail, end, stop)
-	b.upTo(stop)
+	b.upTo(f.at + len(f.old))
 	return b.runs, ""
 }
 
-// gap adds the blank lines before new line t. If old and new have the same number, those
-// of the file stay. It reports whether it is certain which belong there.
-func (f *fitting) gap(b *builder, t, was, j int) bool {
-	if j > 0 && was == j-1 && f.old.gaps[j] == f.new.gaps[t] {
-		for i := f.page.solid[f.spot.at+j-1] + 1; i < f.page.solid[f.spot.at+j]; i++ {
-			b.keep(i)
+// depths map old's indentation to the file's: all lines are shifted by the same amount, or
+// each depth has one of its own there.
+type depths struct {
+	known   map[string]string
+	shifted bool // by shift, for depths that are not known
+	shift   shift
+}
+
+// shift is a change of indentation: the prefix drop, which only old has, is replaced by
+// add, which only the file has.
+type shift struct{ add, drop string }
+
+func shiftOf(given, file string) (shift, bool) {
+	if add, more := strings.CutSuffix(file, given); more {
+		return shift{add: add}, true
+	}
+	drop, less := strings.CutSuffix(given, file)
+	return shift{drop: drop}, less
+}
+
+// of returns the file's indentation for a depth of the new lines. One that mixes tabs and
+// spaces must be known.
+func (d depths) of(depth string) (string, bool) {
+	if to, ok := d.known[depth]; ok || !d.shifted {
+		return to, ok
+	}
+	rest, ok := strings.CutPrefix(depth, d.shift.drop)
+	to := d.shift.add + rest
+	return to, ok && (d.shift == shift{} || !strings.Contains(to, " ") || !strings.Contains(to, "\t"))
+}
+
+// depths compares old's indentation with the file's. sure is false if that says nothing about
+// the new lines.
+func (f *fitting) depths() (d depths, sure bool) {
+	d = depths{known: map[string]string{}, shifted: true}
+	mapped, n := true, 0
+	for j, o := range f.old {
+		if blank(o) {
+			continue
 		}
-		return true
+		given, file := indentOf(o), indentOf(f.file[j])
+		s, ok := shiftOf(given, file)
+		d.shifted = d.shifted && ok && (n == 0 || s == d.shift)
+		d.shift = s
+		was, twice := d.known[given]
+		mapped = mapped && (!twice || was == file)
+		d.known[given] = file
+		n++
 	}
-	for range f.new.gaps[t] {
-		b.put("")
-	}
-	if j >= 0 && was >= 0 {
-		return true
-	}
-	// An insertion: blank lines of the file that old does not have could belong
-	// before or after it.
-	for k := max(1, was+1); k < len(f.old.lines) && (j < 0 || k <= j); k++ {
-		if f.page.solid[f.spot.at+k]-f.page.solid[f.spot.at+k-1]-1 != f.old.gaps[k] {
-			return false
-		}
-		if j < 0 && was >= 0 {
-			break // only the gap after the line before it
+	same := d.shifted && d.shift == shift{}
+	return d, same || (d.shifted || mapped && inOrder(d.known)) && f.sameBase() && !f.flattened() && (n > 1 || f.flat(d.known))
+}
+
+// inOrder reports whether a map of depths keeps their order: of two, one is a prefix of the
+// other, in old and in the file.
+func inOrder(known map[string]string) bool {
+	for a, x := range known {
+		for b, y := range known {
+			if a != b && (x == y || !(strings.HasPrefix(a, b) && strings.HasPrefix(x, y) || strings.HasPrefix(b, a) && strings.HasPrefix(y, x))) {
+				return false
+			}
 		}
 	}
 	return true
+}
+
+// sameBase reports whether new is certainly indented like old: they have a common line,
+// or begin at the same depth.
+func (f *fitting) sameBase() bool {
+	solid := func(l string) bool { return !blank(l) }
+	first, olds := slices.IndexFunc(f.new, solid), slices.IndexFunc(f.old, solid)
+	if first < 0 || indentOf(f.new[first]) == indentOf(f.old[olds]) {
+		return true
+	}
+	for t, j := range f.pairs {
+		if j >= 0 && solid(f.new[t]) {
+			return true
+		}
+	}
+	return false
+}
+
+// flat reports whether all new lines have a depth of old. One line is not enough evidence for
+// others: the rest of new may have been copied with the file's indentation.
+func (f *fitting) flat(known map[string]string) bool {
+	return !slices.ContainsFunc(f.new, func(l string) bool { _, ok := known[indentOf(l)]; return !ok && !blank(l) })
+}
+
+// flattened reports whether new lost its indentation: all lines have the same depth,
+// although one of them opens a block.
+func (f *fitting) flattened() bool {
+	opens, before := false, ""
+	for _, l := range f.new {
+		if blank(l) {
+			continue
+		}
+		if before != "" {
+			if indentOf(l) != indentOf(before) {
+				return false
+			}
+			end := strings.TrimRight(before, " \t")
+			opens = opens || strings.ContainsAny(end[len(end)-1:], "{([:") && !strings.ContainsAny(strip(l)[:1], "})]")
+		}
+		before = l
+	}
+	return opens
 }
 
 // builder collects runs of unchanged and of added lines.
@@ -255,48 +241,28 @@ func (b *builder) upTo(i int) {
 	b.cursor, b.lines = i, nil
 }
 
-// ends adds the blank lines of one end. If old's blank lines are there, and new has the
-// same number, the lines from..to of the file stay.
-func (b *builder) ends(there bool, olds, news, from, to int) {
-	if there && olds == news {
-		for i := from; i < to; i++ {
-			b.keep(i)
-		}
-		return
-	}
-	if !there {
-		news -= olds
-	}
-	for range max(0, news) {
-		b.put("")
-	}
-}
-
-// inside returns a reason if a replaced line differs from the file inside, since the new
-// line would then change more than was meant.
-func (f *fitting) inside() reason {
+// inside returns false if a replaced line differs from the file inside, since the new line
+// would then change more than was meant.
+func (f *fitting) inside(stand []int) bool {
 	kept, stood := map[int]bool{}, map[int]bool{}
-	for t, j := range f.pairs {
-		kept[j], stood[f.stand[t]] = true, true
+	for t := range f.new {
+		kept[f.pairs[t]], stood[stand[t]] = true, true
 	}
-	for j, o := range f.old.lines {
-		given, file := strip(o), strip(f.file(j))
-		if kept[j] || given == file {
-			continue
-		}
-		if squeeze(given) == squeeze(file) {
+	for j, o := range f.old {
+		given, file := strip(o), strip(f.file[j])
+		switch {
+		case kept[j] || given == file:
+		case squeeze(given) == squeeze(file):
 			if strings.ContainsAny(file, "\"'`") {
-				return unclearInside
+				return false
 			}
-			continue
-		}
 		// Typographic marks: the common part of old and new stays as in the file. So a
 		// replaced line must have a new line, or there is no replacement.
-		if strip(marks().Replace(given)) != strip(marks().Replace(file)) || !stood[j] && j > 0 && stood[j-1] {
-			return unclearInside
+		case strip(marks().Replace(given)) != strip(marks().Replace(file)) || !stood[j] && j > 0 && stood[j-1]:
+			return false
 		}
 	}
-	return ""
+	return true
 }
 
 // touched returns a new line's text with the file's typographic marks in the
@@ -305,7 +271,7 @@ func (f *fitting) touched(j int, text string) string {
 	if j < 0 {
 		return text
 	}
-	given, file := strip(f.old.lines[j]), strip(f.file(j))
+	given, file := strip(f.old[j]), strip(f.file[j])
 	if given == file || squeeze(given) == squeeze(file) {
 		return text
 	}

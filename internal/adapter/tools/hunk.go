@@ -125,39 +125,24 @@ func (h *hunk) placed(lines []string, at int) placed {
 
 // fitted places a hunk whose old lines differ only in whitespace or typographic marks.
 func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
-	olds, news := passageOf(h.old()), passageOf(h.new())
+	h = h.trimmed()
 	text := "the lines of a hunk were not found"
-	if len(news.lines) > 0 && nextBlock(lines, 0, h.new()) < 0 {
-		p := pageOf(lines)
-		for _, f := range folds {
-			var places []int
-			for _, s := range p.places(olds, f) {
-				if p.solid[s] >= from {
-					places = append(places, s)
-				}
+	if news := pageOf(h.new()); len(news.lines) > 0 && nextBlock(lines, 0, news.lines) < 0 {
+		p, olds := pageOf(lines), pageOf(h.old())
+		spots := slices.DeleteFunc(p.places(olds), func(at int) bool { return at < from })
+		switch len(spots) {
+		case 0:
+		case 1:
+			if around := p.surrounds(spots[0], olds, news); around >= 0 {
+				return placed{at: around, already: true}, nil
 			}
-			spots := p.closest(places, olds)
-			switch {
-			case len(spots) == 0:
-				continue
-			case len(spots) > 1:
-				var at []int
-				for _, s := range spots {
-					at = append(at, p.solid[s.at])
-				}
-				return placed{}, manyHunks(lines, at, len(olds.lines))
-			}
-			at := p.solid[spots[0].at]
-			if around := p.surrounds(spots[0], olds, news, f); around >= 0 {
-				return placed{at: p.solid[around], already: true}, nil
-			}
-			fit := fitting{page: p, spot: spots[0], old: olds, new: news, pairs: h.pairs()}
-			runs, why := fit.runs()
+			runs, why := p.fit(spots[0], olds, news, h.pairs()).runs()
 			if why == "" {
-				return placed{at: at, runs: runs, note: f.note}, nil
+				return placed{at: spots[0], runs: runs, note: noteAlike}, nil
 			}
 			text = "the lines of a hunk are there only with other whitespace, and " + string(why)
-			break
+		default:
+			return placed{}, manyHunks(lines, spots, len(olds.lines))
 		}
 	}
 	if at := h.done(lines); at >= 0 {
@@ -168,19 +153,29 @@ func (h *hunk) fitted(lines []string, from int) (placed, *miss) {
 	return placed{}, m
 }
 
-// pairs returns for each new line that is not blank its index in old, or -1 if it is
-// added.
+// trimmed returns the hunk without blank context lines at its ends, which some models add.
+func (h *hunk) trimmed() *hunk {
+	t := *h
+	empty := func(l hunkLine) bool { return l.op == ' ' && blank(l.text) }
+	for len(t.lines) > 0 && empty(t.lines[0]) {
+		t.lines = t.lines[1:]
+	}
+	for len(t.lines) > 0 && empty(t.lines[len(t.lines)-1]) {
+		t.lines = t.lines[:len(t.lines)-1]
+	}
+	return &t
+}
+
+// pairs returns for each new line its index in old, or -1 if it is added.
 func (h *hunk) pairs() []int {
 	var out []int
 	j := 0
 	for _, l := range h.lines {
-		switch {
-		case blank(l.text):
-			continue
-		case l.op == '+':
+		switch l.op {
+		case '+':
 			out = append(out, -1)
 			continue
-		case l.op == ' ':
+		case ' ':
 			out = append(out, j)
 		}
 		j++
@@ -208,10 +203,9 @@ func (h *hunk) behind(lines []string, pos int) (from int, sure bool, m *miss) {
 }
 
 func seekLine(lines []string, pos int, want string) (out []int) {
-	ways := append([]fold{{of: func(l string) string { return l }}}, folds...)
-	for _, f := range ways {
+	for _, form := range []func(string) string{bare, alike} {
 		for i := pos; i < len(lines); i++ {
-			if f.of(lines[i]) == f.of(want) {
+			if form(lines[i]) == form(want) {
 				out = append(out, i)
 			}
 		}

@@ -52,31 +52,32 @@ func sharedMarks(m *mapped, at int, old, text string) cut {
 
 // byMarks finds old without distinguishing typographic quotes and dashes from plain ones.
 // The common parts of old and new stay as in the file.
-func (e *edit) byMarks() (replaced, *miss, reason) {
+func (e *edit) byMarks() (r replaced, m *miss, found bool) {
 	plain := marks().Replace(e.old)
 	if ascii(e.in.plain) && plain == e.old {
-		return replaced{}, nil, ""
+		return r, nil, false
 	}
-	m := foldMarks(e.in.plain)
-	spots := occurrences(string(m.text), plain)
+	f := foldMarks(e.in.plain)
+	spots := occurrences(string(f.text), plain)
 	switch {
 	case len(spots) == 0:
-		return replaced{}, nil, ""
+		return r, nil, false
 	case len(spots) > 1:
 		for i, at := range spots {
-			spots[i] = m.from[at]
+			spots[i] = f.from[at]
 		}
-		miss := ambiguous(e.in.plain, spots)
-		miss.many = false
-		return replaced{}, miss, ""
-	case changesPart(string(m.text), spots[0], plain, marks().Replace(e.text)):
-		return replaced{}, nil, unclearInside
+		m = ambiguous(e.in.plain, spots)
+		m.many = false
+		return r, m, true
+	case changesPart(string(f.text), spots[0], plain, marks().Replace(e.text)):
+		at := lineAt(e.in.plain, f.from[spots[0]])
+		return r, doubtful(plainLines(e.in.plain), at-1, 1, unclearInside), true
 	}
-	c := sharedMarks(&m, spots[0], e.old, e.text)
+	c := sharedMarks(&f, spots[0], e.old, e.text)
 	if c.text == e.in.plain[c.from:c.to] {
-		return replaced{body: e.in.body, already: true, at: lineAt(e.in.plain, c.from)}, nil, ""
+		return e.alreadyAt(lineAt(e.in.plain, c.from)), nil, true
 	}
-	return e.in.splice([]cut{c}, noteMarks), nil, ""
+	return e.in.splice([]cut{c}, noteMarks), nil, true
 }
 
 func ascii(s string) bool {

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -41,7 +40,6 @@ type edit struct {
 	in        *source
 	old, text string
 	all       bool
-	lines     *page // the lines of in.plain, computed when needed
 }
 
 // replace replaces old by text. It looks for an exact match, otherwise for one that
@@ -79,47 +77,52 @@ func (e *edit) find() (replaced, *miss) {
 	if spots := occurrences(e.in.plain, e.old); len(spots) > 0 {
 		return e.exactly(spots)
 	}
-	doubt := reason("")
+	if len(e.in.plain) > foldLimit {
+		return replaced{}, e.nowhere()
+	}
+	p := pageOf(plainLines(e.in.plain))
 	// If new is in the file already, the edit may have been made before, and an inexact
 	// match may be another place; for a deletion nothing would show that. Then only an
 	// exact match is accepted.
-	sure := !blank(e.text) && !strings.Contains(e.in.plain, e.text)
-	if sure && len(e.in.plain) <= foldLimit {
-		for _, way := range []func() (replaced, *miss, reason){e.byMarks, e.byLines} {
-			r, m, why := way()
-			if m != nil || r.body != "" || r.already {
-				return r, m
-			}
-			doubt = cmp.Or(doubt, why)
+	if !blank(e.text) && !strings.Contains(e.in.plain, e.text) {
+		if r, m, found := e.byMarks(); found {
+			return r, m
+		}
+		if r, m, found := e.byLines(p); found {
+			return r, m
 		}
 	}
-	if doubt == "" {
-		if line := e.done(); line > 0 {
-			return replaced{body: e.in.body, already: true, at: line}, nil
-		}
+	if line := e.done(p); line > 0 {
+		return e.alreadyAt(line), nil
 	}
-	return replaced{}, e.nowhere(doubt)
+	return replaced{}, e.nowhere()
 }
 
-func whitespace(why reason) string {
-	return "the text to replace is there only with other whitespace, and " + string(why)
+// alreadyAt returns a replacement that was made before.
+func (e *edit) alreadyAt(line int) replaced {
+	return replaced{body: e.in.body, already: true, at: line}
 }
 
 // nowhere returns a miss that states that no place was found, and why.
-func (e *edit) nowhere(doubt reason) *miss {
+func (e *edit) nowhere() *miss {
 	m := &miss{nowhere: true, text: "the text to replace was not found", olds: strings.Split(strings.TrimSuffix(e.old, "\n"), "\n")}
 	at := -1
-	if n := strings.Index(e.in.plain, e.text); len(squeeze(e.text)) >= 6 {
-		at = n
+	if len(squeeze(e.text)) >= 6 {
+		at = strings.Index(e.in.plain, e.text)
 	}
 	switch {
-	case doubt != "":
-		m.text = whitespace(doubt)
 	case at >= 0:
 		m.text += fmt.Sprintf(" (the new text stands at line %d: was the edit made already?)", lineAt(e.in.plain, at))
 	case blank(e.text):
 		m.text += " exactly, and only exact text is deleted"
 	}
+	return m
+}
+
+// doubtful returns a miss for a place that is known, but not how to insert new there.
+func doubtful(lines []string, at, n int, why reason) *miss {
+	m := manyLines(lines, []int{at}, n)
+	m.text = "the text to replace is there only with other whitespace, and " + string(why) + copyNearest
 	return m
 }
 
@@ -140,7 +143,7 @@ func (e *edit) exactly(spots []int) (replaced, *miss) {
 	}
 	switch {
 	case inside == len(spots) && (len(spots) == 1 || e.all):
-		return replaced{body: e.in.body, already: true, at: lineAt(plain, spots[0])}, nil
+		return e.alreadyAt(lineAt(plain, spots[0])), nil
 	case len(spots) > 1 && !e.all:
 		return replaced{}, ambiguous(plain, spots)
 	case inside > 0:
@@ -198,156 +201,72 @@ func changesPart(s string, at int, old, text string) bool {
 	return unicode.IsDigit(before) && first(old) != first(text) || unicode.IsDigit(after) && last(old) != last(text)
 }
 
-// page returns the text's lines. They are split once.
-func (e *edit) page() *page {
-	if e.lines == nil {
-		e.lines = pageOf(plainLines(e.in.plain))
+// byLines finds old by whole lines.
+func (e *edit) byLines(p *page) (r replaced, m *miss, found bool) {
+	olds, news := pageOf(plainLines(e.old)), pageOf(plainLines(e.text))
+	places := p.places(olds)
+	switch len(places) {
+	case 0:
+		return r, nil, false
+	case 1:
+	default:
+		m := manyLines(p.lines, places, len(olds.lines))
+		m.text = fmt.Sprintf("the text to replace matches %d places, at line %s, but with other whitespace: "+
+			"copy the one you mean exactly, with lines around it; replace_all needs the exact text", len(places), lineList(places))
+		return r, m, true
 	}
-	return e.lines
-}
-
-// byLines finds old by whole lines, with each way to compare them.
-func (e *edit) byLines() (replaced, *miss, reason) {
-	olds, news := passageOf(plainLines(e.old)), passageOf(plainLines(e.text))
-	p := e.page()
-	for level, f := range folds {
-		places := p.places(olds, f)
-		if len(places) == 0 {
-			continue
-		}
-		spots := p.closest(places, olds)
-		if len(spots) > 1 && !(e.all && level == 0 && apart(places, len(olds.lines))) {
-			var at []int
-			for _, s := range spots {
-				at = append(at, p.solid[s.at])
-			}
-			m := manyLines(p.lines, at, len(olds.lines))
-			m.text = fmt.Sprintf("the text to replace matches %d places, at line %s, but with other whitespace: "+
-				"copy the one you mean exactly, with lines around it; replace_all needs the exact text", len(at), lineList(at))
-			return replaced{}, m, ""
-		}
-		pairs := align(olds.lines, news.lines)
-		var runs []run
-		for _, s := range spots {
-			if around := p.surrounds(s, olds, news, f); around >= 0 {
-				return replaced{body: e.in.body, already: true, at: p.solid[around] + 1}, nil, ""
-			}
-			fit := fitting{page: p, spot: s, old: olds, new: news, pairs: pairs}
-			rs, why := fit.runs()
-			if why != "" { // the place is known: it is shown
-				m := manyLines(p.lines, []int{p.solid[s.at]}, len(olds.lines))
-				m.text = whitespace(why) + copyNearest
-				return replaced{}, m, ""
-			}
-			runs = append(runs, rs...)
-		}
-		if len(runs) == 0 {
-			return replaced{body: e.in.body, already: true, at: p.solid[spots[0].at] + 1}, nil, ""
-		}
-		r := e.in.splice(e.in.cuts(p.lines, runs, asBefore), f.note)
-		if r.count = len(spots); len(spots) == 1 && r.body == e.in.body {
-			return replaced{body: e.in.body, already: true, at: p.solid[spots[0].at] + 1}, nil, ""
-		}
-		return r, nil, ""
+	at := places[0]
+	if around := p.surrounds(at, olds, news); around >= 0 {
+		return e.alreadyAt(around + 1), nil, true
 	}
-	return replaced{}, nil, ""
-}
-
-// apart reports whether the places of n lines do not overlap.
-func apart(places []int, n int) bool {
-	for i := 1; i < len(places); i++ {
-		if places[i]-places[i-1] < n {
-			return false
-		}
+	runs, why := p.fit(at, olds, news, align(olds.lines, news.lines)).runs()
+	if why != "" {
+		return r, doubtful(p.lines, at, len(olds.lines), why), true
 	}
-	return true
-}
-
-// surrounds returns the index in solid at which the new lines already are around a place
-// of old, if new contains old's lines; otherwise -1.
-func (p *page) surrounds(s matchSite, olds, news passage, f fold) int {
-	if len(news.lines) <= len(olds.lines) {
-		return -1
+	r = e.in.splice(e.in.cuts(p.lines, runs, asBefore), noteAlike)
+	if r.count = 1; r.body == e.in.body {
+		r = e.alreadyAt(at + 1)
 	}
-	inner := pageOf(news.lines)
-	for _, k := range inner.places(olds, f) {
-		from, to := s.at-k, s.at-k+len(news.lines)
-		if from < 0 || to > len(p.solid) {
-			continue
-		}
-		there := pageOf(nil)
-		for _, i := range p.solid[from:to] {
-			there.solid, there.lines = append(there.solid, len(there.lines)), append(there.lines, p.lines[i])
-		}
-		if len(there.places(news, f)) == 1 {
-			return from
-		}
-	}
-	return -1
+	return r, nil, true
 }
 
 // done returns the line of an edit that was made before, or 0. The new text must occur
-// exactly once, complete, and share lines with old. The lines that only old has must be
-// gone, or old may be elsewhere.
-func (e *edit) done() int {
+// exactly once, complete, and be tied to old. The lines that only old has must be gone, or
+// old may be elsewhere.
+func (e *edit) done(p *page) int {
 	solid := strings.Join(strings.Fields(e.text), "")
 	if len(solid) < 6 {
 		return 0
 	}
-	olds, news := passageOf(plainLines(e.old)), passageOf(plainLines(e.text))
-	shared := 0
-	fresh := map[string]bool{}
-	for _, l := range news.lines {
-		fresh[strip(l)] = true
+	has := func(lines []string) map[string]bool { // true for those that say something
+		set := map[string]bool{}
+		for _, l := range lines {
+			set[l] = len(l) > 2
+		}
+		return set
 	}
-	var gone []string
-	for _, l := range olds.lines {
-		if s := strip(l); !fresh[s] {
-			gone = append(gone, s)
-		} else if len(s) > 2 {
-			shared++
+	olds, news := pageOf(plainLines(e.old)), pageOf(plainLines(e.text))
+	fresh, left, shared := has(news.forms), has(p.forms), false
+	for _, l := range olds.forms {
+		_, stays := fresh[l]
+		if shared = shared || fresh[l]; !stays && left[l] {
+			return 0
 		}
 	}
 	pre, post := common(e.old, e.text)
-	if shared == 0 && len(solid) < 24 && 2*(pre+post) < len(e.text) {
+	if !shared && len(solid) < 24 && 2*(pre+post) < len(e.text) {
 		return 0
 	}
-	line := 0
-	switch spots := occurrences(e.in.plain, e.text); {
-	case len(spots) > 1 || len(spots) == 1 && cutsWord(e.in.plain, spots[0], len(e.text)):
-		return 0
-	case len(spots) == 1:
-		line = lineAt(e.in.plain, spots[0])
-	case len(e.in.plain) > foldLimit:
-		return 0
-	default:
-		places := e.page().places(news, folds[0])
-		if len(places) != 1 {
-			return 0
-		}
-		line = e.page().solid[places[0]] + 1
-	}
-	if len(gone) == 0 {
-		return line
-	}
-	left := map[string]bool{}
-	for l := range strings.Lines(e.in.plain) {
-		left[strip(l)] = true
-	}
-	// Most of the lines, and the longest one, are still there.
-	stay, longest := 0, ""
-	for _, l := range gone {
-		if left[l] {
-			stay++
-		}
-		if len(l) > len(longest) {
-			longest = l
+	spots := occurrences(e.in.plain, e.text)
+	if len(spots) == 0 {
+		if places := p.places(news); len(places) == 1 {
+			return places[0] + 1
 		}
 	}
-	if 2*stay >= len(gone) || left[longest] {
+	if len(spots) != 1 || cutsWord(e.in.plain, spots[0], len(e.text)) {
 		return 0
 	}
-	return line
+	return lineAt(e.in.plain, spots[0])
 }
 
 // occurrences lists the offsets of old in body, including overlapping ones: if matches

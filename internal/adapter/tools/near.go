@@ -102,8 +102,8 @@ func near(plain string, olds []string, text string) *miss {
 	return m
 }
 
-// likely returns the regions of a file with the most of old's lines and words, weighted
-// by their rarity in the file.
+// likely returns the lines of a file with the most of old's lines and words, weighted by
+// their rarity in the file, with three more lines at each side; nil if it has none of them.
 func likely(lines, olds []string) []region {
 	want := map[string]bool{}
 	for _, o := range olds {
@@ -122,34 +122,15 @@ func likely(lines, olds []string) []region {
 		}
 	}
 	worth := func(t string) float64 {
-		w := 1 / float64(often[t])
 		if strings.HasPrefix(t, "\n") { // a whole line
-			w *= 4
+			return 4 / float64(often[t])
 		}
-		return w
+		return 1 / float64(often[t])
 	}
 	// A window is as long as old, plus some lines that old may have left out.
 	width := len(olds) + min(len(olds)/4+1, 20)
-	first, best := window(lines, have, worth, width, region{})
-	if best == 0 {
-		return nil
-	}
-	out := []region{first}
-	second, next := window(lines, have, worth, width, first)
-	if next > best/2 {
-		if second.from < first.from {
-			return join([]region{second}, first)
-		}
-		return join(out, second)
-	}
-	return out
-}
-
-// window returns the best lines outside the region not, with three more lines at each
-// side, and their score.
-func window(lines []string, have [][]string, worth func(string) float64, width int, not region) (region, float64) {
 	in := map[string]int{}
-	sum, best, at := 0.0, 0.0, -1
+	sum, best, last := 0.0, 0.0, -1
 	for i := range lines {
 		for _, t := range have[i] {
 			if in[t]++; in[t] == 1 {
@@ -163,21 +144,19 @@ func window(lines []string, have [][]string, worth func(string) float64, width i
 				}
 			}
 		}
-		from, to := max(0, i-width+1)+1, i+1
-		if sum > best+1e-9 && len(have[i]) > 0 && (to < not.from || from > not.to) {
-			best, at = sum, i
+		if sum > best+1e-9 {
+			best, last = sum, i
 		}
 	}
-	if at < 0 {
-		return region{}, 0
+	if last < 0 {
+		return nil
 	}
-	from := max(0, at-width+1)
-	for from < at && len(have[from]) == 0 {
-		from++
+	first := max(0, last-width+1)
+	for len(have[first]) == 0 {
+		first++
 	}
-	// The window ends at the last similar line; old may begin later in it, or
-	// end after it.
-	return region{max(1, from+1-3), min(len(lines), max(at, from+width-1)+1+3)}, best
+	// The window ends at the last similar line; old may begin later in it, or end after it.
+	return []region{{max(1, first+1-3), min(len(lines), max(last+1, first+width)+3)}}
 }
 
 // tokens returns a line's words of at least two characters, and the whole line

@@ -41,8 +41,8 @@ var patchCases = []patchCase{
 	{"blank under Add File, within", "a\n", "*** Begin Patch\n*** Add File: n\n+one\n\n+two\n*** End Patch", map[string]string{"n": "one\n\ntwo\n"}, ""},
 	{"blank under Add File, with its sign", "a\n", "*** Begin Patch\n*** Add File: n\n+one\n+\n*** End Patch", map[string]string{"n": "one\n\n"}, ""},
 	{"a blank context line that lost its space", "a\n\nb\n", in("@@\n a\n\n-b\n+B\n"), to("a\n\nB\n"), ""},
-	{"a blank line that the file has not", "a\nb\nc\n", in("@@\n a\n\n-b\n+B\n c\n"), to("a\nB\nc\n"), ""},
-	{"a blank line that the hunk has not", "a\n\nb\nc\n", in("@@\n a\n-b\n+B\n c\n"), to("a\n\nB\nc\n"), ""},
+	{"a blank line that the file has not", "a\nb\nc\n", in("@@\n a\n\n-b\n+B\n c\n"), nil, "not found"},
+	{"a blank line that the hunk has not", "a\n\nb\nc\n", in("@@\n a\n-b\n+B\n c\n"), nil, "not found"},
 	{"a blank line added", "a\nb\n", in("@@\n a\n+\n b\n"), to("a\n\nb\n"), ""},
 	{"a blank line deleted", "a\n\nb\n", in("@@\n a\n-\n b\n"), to("a\nb\n"), ""},
 
@@ -76,7 +76,7 @@ var patchCases = []patchCase{
 	{"the first behind the line", "f a\n x\nf b\n x\nf c\n x\n", in("@@ f b\n- x\n+ y\n"), to("f a\n x\nf b\n y\nf c\n x\n"), ""},
 
 	// Marks and whitespace.
-	{"a dash", "import asyncio  # local import – avoids top‑level dep\n", in("@@\n-import asyncio  # local import - avoids top-level dep\n+import asyncio  # HELLO\n"), to("import asyncio  # HELLO\n"), "typographically"},
+	{"a dash", "import asyncio  # local import – avoids top‑level dep\n", in("@@\n-import asyncio  # local import - avoids top-level dep\n+import asyncio  # HELLO\n"), to("import asyncio  # HELLO\n"), "dashes differed"},
 	{"quotes in context", "say “x”\nb\n", in("@@\n say \"x\"\n-b\n+B\n"), to("say “x”\nB\n"), ""},
 	{"quotes that stay", "p(“a”, b)\n", in("@@\n-p(\"a\", b)\n+p(\"a\", c)\n"), to("p(“a”, c)\n"), ""},
 	{"NBSP", "a\u00a0b\nc\n", in("@@\n a b\n-c\n+C\n"), to("a\u00a0b\nC\n"), ""},
