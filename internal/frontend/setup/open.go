@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
-	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
 // parallelCalls is how many calls of one step run at once (SPEC 4.1).
@@ -26,9 +25,6 @@ func (e *Environment) Open(ctx context.Context, opt *Options, fr Frontend) (_ *O
 			o.Close()
 		}
 	}()
-	if !fr.ReadOnly {
-		go route.Prepare() // not waited for: who needs a pattern before, compiles it
-	}
 	opt, kind, err := e.asAgent(opt, o)
 	if err != nil {
 		return nil, err

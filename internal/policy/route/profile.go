@@ -1,5 +1,12 @@
 package route
 
+import (
+	"strings"
+	"sync"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+)
+
 // profileTrajectory keeps a lasting preference.
 func profileTrajectory() Trajectory {
 	return Trajectory{
@@ -11,15 +18,28 @@ func profileTrajectory() Trajectory {
 }
 
 var (
-	lasting = pattern(`^(?:please )?(?:(?:remember|make sure|be sure) to (?:always|never)|(?:do not|don't|dont) ever|always|never|by default|as a rule|(?:from now on|going forward|in (?:the )?future|henceforth)(?: ,)?)(?: [^ ]+)+$`)
-	// other has what is about one place or task, asks, or tells what happens ("always fails").
-	other = pattern("\\b(?:here|there|instead|this)\\b|[a-z]\\.[a-z]{1,5}\\b|[,:] and |\\bthen " + change + `\b| \?$|^(?:please )?(?:always|never) (?:mind|was|were|had|did|been|got|is|has|does|\w*[^su]s|\w*[^e]ed)\b`)
+	lasting = sync.OnceValue(func() phrase {
+		return in(begin, maybe(one("please")), either(
+			in(one("remember to|make sure to|be sure to"), one("always|never")),
+			one("do not ever|don't ever|dont ever|always|never|by default|as a rule"),
+			in(one("from now on|going forward|in future|in the future|henceforth"), maybe(one(",")))), word, skip, end)
+	})
+	// other is about one place or task, or asks.
+	other = sync.OnceValue(func() phrase {
+		return either(head("here|there|instead|this"), one("?"), in(one(mark), one("and")), in(one("then"), head(change)))
+	})
+	// happens has what names a file, or tells what happens ("always fails").
+	happens = lazyregexp.New(`[a-z]\.[a-z]{1,5}\b|^(?:please )?(?:always|never) (?:mind|was|were|had|did|been|got|is|has|does|\w*[^su]s|\w*[^e]ed)\b`)
 )
 
 // claimsProfile: one sentence that says that something always holds.
 func claimsProfile(p said) string {
-	if len(p.sentences) != 1 || p.words > longPreference || p.reports || p.find(other()) != "" {
+	if len(p.sentences) != 1 || p.words > longPreference || p.reports {
 		return ""
 	}
-	return p.find(lasting())
+	s := p.sentences[0]
+	if !s.has(lasting()) || s.has(other()) || happens().MatchString(strings.Join(s, " ")) {
+		return ""
+	}
+	return s.find(lasting())
 }

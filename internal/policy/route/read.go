@@ -2,6 +2,7 @@ package route
 
 import (
 	"slices"
+	"sync"
 )
 
 // readTrajectory answers a question: it chooses what to read, then reads.
@@ -15,28 +16,58 @@ func readTrajectory() Trajectory {
 }
 
 const (
-	wh         = `(?:why|what|how|where|who|whose|whom|which|when)`
-	doing      = `(?:is|are|was|were|am|do|does|did|has|have|had)`
-	modal      = `(?:can|could|should|would|will|may)`
-	auxiliary  = `(?:` + doing + `|` + modal + `)`
-	courtesy   = `(?:(?:hi|hello|hey|ok|okay|so|well|also|and|then|now|just|please|quick question|thanks|there|all|everyone)(?: [,:])? )*`
-	telling    = `(?:explain|tell|describe|show|list|find|look|review|analy[sz]e|summari[sz]e|investigate|check|answer|give|clarify|help|advise|point|walk|share|confirm|run|rerun|suggest|propose|plan)`
-	everything = `(?:anything|(?:any |any of the |any of my )?(?:files?|code)|(?:the|my|our) (?:code|codebase|files|repo|repository|project|workspace))(?: (?:yet|for now|here|please|at all|though|yourself))*`
-	changing   = `(?:changing|editing|modifying|touching) ` + everything
-	never      = `(?:do not|don't|dont) (?:(?:please|actually|you) )*(?:(?:change|edit|modify|touch|alter|write|fix) ` + everything + `|(?:make|apply) (?:any )?(?:code )?(?:changes|edits|modifications)(?: (?:yet|for now|here|please|at all|to ` + everything + `))*|(?:change|edit|fix|implement|do) it(?: (?:yet|for now|please))*)`
-	andTell    = `(?: [,:] (?:(?:but|just|only|and|please) )*(?:` + telling + `|` + wh + `|` + auxiliary + `|i (?:only|just) want)\b.*)?`
+	wh        = "why|what|how|where|who|whose|whom|which|when"
+	doing     = "is|are|was|were|am|do|does|did|has|have|had"
+	modal     = "can|could|should|would|will|may"
+	auxiliary = doing + "|" + modal
+	telling   = "explain|tell|describe|show|list|find|look|review|analyse|analyze|summarise|summarize|investigate|check|answer|give|clarify|help|advise|point|walk|share|confirm|run|rerun|suggest|propose|plan"
+	mark      = ",|:"
 )
 
-var (
-	// question has a question mark and a question word, or begins as "what does".
-	question = pattern(`(?:^` + courtesy + `|[,:\x60] (?:(?:so|and|but|then) )*)(?:(?:(?:in|at|on|for|from|to|by|with|of|under) |any ideas? )?` + wh + `|` + doing + `|` + modal + ` (?:i|the|a|an|this|that|these|those|my|our|your|you (?:please )?(?:explain|(?:tell|show) (?:me|us)|describe|summari[sz]e|clarify)))\b.* \?$|^` + courtesy + wh + `(?: \?$|(?:'s|s)\b| (?:(?:many|much|long|often) )?` + auxiliary + `\b)`)
-	// context has what may stand beside a question. Other statements are a report's.
-	context = pattern(`^(?:\x60|` + courtesy + `(?:(?:i'm|i am|we're|we are|we use|i use|so|given)\b.*|thank you.*|[^ ]+)?$)`)
-	// nothing has the person's own "change nothing", with or without a request to answer.
-	nothing = pattern(`^` + courtesy + `(?:(?:but|just) )*(?:` + never + `|without ` + changing + `(?: ,)?)` + andTell + `$` +
-		`|^` + courtesy + `(?:(?:can|could) you )?(?:please )?(?:` + telling + `|` + wh + `|` + auxiliary + `)\b.* (?:[,:]|but|and) (?:(?:but|and|please|just) )*(?:` + never + `|no (?:code )?(?:changes|edits)(?: please)?)` + andTell + `$` +
-		`|^` + courtesy + `(?:(?:can|could) you )?(?:please )?` + telling + `\b.* without ` + changing + `(?: \?)?$`)
-)
+// courtesy has the words before what somebody says.
+var courtesy = many(in(one("hi|hello|hey|ok|okay|so|well|also|and|then|now|just|please|quick question|thanks|there|all|everyone"), maybe(one(mark))))
+
+// question is a sentence that asks: it has a question mark and a question word, or begins as
+// "what does".
+var question = sync.OnceValue(func() phrase {
+	about := in(maybe(one("in|at|on|for|from|to|by|with|of|under|any idea|any ideas")), head(wh))
+	explain := in(one("you"), maybe(one("please")), head("explain|tell me|tell us|show me|show us|describe|summarise|summarize|clarify"))
+	whose := either(head("i|the|a|an|this|that|these|those|my|our|your"), explain)
+	return either(
+		in(either(in(begin, courtesy), in(one(mark+"|`"), many(one("so|and|but|then")))), either(about, head(doing), in(one(modal), whose)), asking),
+		in(begin, courtesy, either(
+			in(one(wh), one("?"), end),
+			one("why's|whys|what's|whats|how's|hows|where's|wheres|who's|whos|which's|when's|whens"),
+			in(one(wh), maybe(one("many|much|long|often")), head(auxiliary)))),
+	)
+})
+
+// context may stand beside a question. Other statements are a report's.
+var context = sync.OnceValue(func() phrase {
+	who := in(head("i'm|i am|we're|we are|we use|i use|so|given|thank you"), skip)
+	return in(begin, either(in(one("`"), skip), in(courtesy, maybe(either(who, word)))), end)
+})
+
+// nothing is the person's own "change nothing", with or without a request to answer.
+var nothing = sync.OnceValue(func() phrase {
+	later := "yet|for now|here|please|at all"
+	all := either(one("anything"), in(maybe(one("any|any of the|any of my")), one("file|files|code")),
+		in(one("the|my|our"), one("code|codebase|files|repo|repository|project|workspace")))
+	everything := in(all, many(one(later+"|though|yourself")))
+	changing := in(one("changing|editing|modifying|touching"), everything)
+	never := in(one("do not|don't|dont"), many(one("please|actually|you")), either(
+		in(one("change|edit|modify|touch|alter|write|fix"), everything),
+		in(one("make|apply"), maybe(one("any")), maybe(one("code")), one("changes|edits|modifications"), many(either(one(later), in(one("to"), everything)))),
+		in(one("change it|edit it|fix it|implement it|do it"), many(one("yet|for now|please")))))
+	andTell := in(maybe(in(one(mark), many(one("but|just|only|and|please")), either(head(telling+"|"+wh+"|"+auxiliary), one("i only want|i just want")), skip)), end)
+	opening := in(begin, courtesy, maybe(one("can you|could you")), maybe(one("please")))
+	return either(
+		in(begin, courtesy, many(one("but|just")), either(never, in(one("without"), changing, maybe(one(",")))), andTell),
+		in(opening, head(telling+"|"+wh+"|"+auxiliary), skip, one(mark+"|but|and"), many(one("but|and|please|just")),
+			either(never, in(one("no"), maybe(one("code")), one("changes|edits"), maybe(one("please")))), andTell),
+		in(opening, head(telling), skip, one("without"), changing, maybe(one("?")), end),
+	)
+})
 
 // forbidden returns the words by which a prompt forbids all changes: its first or last
 // sentence. If it also asks for a change, one of the two was not meant.
@@ -45,15 +76,15 @@ func (p said) forbidden() string {
 	if n == 0 || p.reports || p.words > longQuestion {
 		return ""
 	}
-	others := said{sentences: slices.DeleteFunc(slices.Clone(p.sentences), nothing().MatchString)}
+	others := said{sentences: slices.DeleteFunc(slices.Clone(p.sentences), func(s sentence) bool { return s.has(nothing()) })}
 	if others.find(asks()) != "" {
 		return ""
 	}
-	return said{sentences: []string{p.sentences[0], p.sentences[n-1]}}.find(nothing())
+	return said{sentences: []sentence{p.sentences[0], p.sentences[n-1]}}.find(nothing())
 }
 
 func claimsRead(p said) string {
-	doubt := func(s string) bool { return !question().MatchString(s) && !context().MatchString(s) }
+	doubt := func(s sentence) bool { return !s.has(question()) && !s.has(context()) }
 	if p.words > longQuestion || slices.ContainsFunc(p.sentences, doubt) {
 		return ""
 	}

@@ -11,28 +11,8 @@ package route
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
-
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
-
-// patterns are all that a prompt is read by.
-var patterns []func() *regexp.Regexp
-
-func pattern(text string) func() *regexp.Regexp {
-	p := lazyregexp.New(text)
-	patterns = append(patterns, p)
-	return p
-}
-
-// Prepare compiles the patterns, which takes some milliseconds: a session calls it while it
-// waits for other things, so that its first prompt does not wait for them.
-func Prepare() {
-	for _, p := range patterns {
-		p()
-	}
-}
 
 // The names of the routes, as in events.
 const (

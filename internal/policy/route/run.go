@@ -2,6 +2,7 @@ package route
 
 import (
 	"strings"
+	"sync"
 )
 
 // runTrajectory runs a command and reports its result.
@@ -15,8 +16,14 @@ func runTrajectory() Trajectory {
 }
 
 var (
-	runs  = pattern(`^` + courtesy + `(?:(?:can|could|would) you )?(?:please )?(?:run|rerun|re-run) [^,:]+$|^go (?:test|build|vet|run|fmt|mod|generate|get|install|list)\b`)
-	joins = pattern(` (?:and|then|until|so|if|but|or|after|before|when|while) |[,:]|\b(?:plan|steps|instructions|todos?)\b`)
+	runs = sync.OnceValue(func() phrase {
+		return in(begin, either(
+			in(courtesy, maybe(one("can you|could you|would you")), maybe(one("please")), one("run|rerun|re-run"), word, skip, end),
+			head("go test|go build|go vet|go run|go fmt|go mod|go generate|go get|go install|go list")))
+	})
+	joins = sync.OnceValue(func() phrase {
+		return either(in(word, one("and|then|until|so|if|but|or|after|before|when|while"), word), one(mark), head("plan|steps|instructions|todo|todos"))
+	})
 )
 
 // programs begin a command line, where a prompt begins with their names.
@@ -24,11 +31,12 @@ const programs = " apt apt-get brew bundle cargo docker git gradle helm kubectl 
 
 // claimsRun: one sentence that says to run something, or is a command line.
 func claimsRun(p said) string {
-	if len(p.sentences) != 1 || p.words > longCommand || p.find(joins()) != "" {
+	if len(p.sentences) != 1 || p.words > longCommand || p.sentences[0].has(joins()) {
 		return ""
 	}
-	if first, _, _ := strings.Cut(p.sentences[0], " "); strings.Contains(programs, " "+first+" ") {
-		return p.sentences[0]
+	s := p.sentences[0]
+	if strings.Contains(programs, " "+s[0]+" ") {
+		return strings.Join(s, " ")
 	}
-	return p.find(runs())
+	return s.find(runs())
 }

@@ -2,15 +2,14 @@ package route
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 )
 
 // said is what a person says in a prompt.
 type said struct {
-	// sentences are the person's own, in lower case: with one space between words, ","
-	// and ":" as words, "`" in place of a quotation, and " ?" at the end of a question.
-	sentences []string
+	sentences []sentence // the person's own
 	words     int
 	reports   bool   // it has the form of a report, or the output of a failure in it
 	trouble   string // the words by which it reports trouble
@@ -23,16 +22,16 @@ const look = 5 << 10
 const failing = `\s*(?:Traceback \(|panic: |goroutine \d+ \[|fatal(?: error)?: |FAIL\b|--- FAIL|npm ERR|(?i:error)(?:\[|:| TS\d)|Caused by:|Exception in|Unhandled|exit (?:status|code)|at \S.*[:(]\S|E   |[\w.$]*(?:Error|Exception)(?::|$)|\S+\.\w+:\d+(?::\d+)?:|.*\b(?:ERROR|FATAL|SIGSEGV)\b)`
 
 var (
-	failure = pattern(`(?m)^` + failing)
-	code    = pattern("(?ms)^ *```.*?(?:^ *```.*?$|\\z)|^ *~~~.*?(?:^ *~~~.*?$|\\z)")
+	failure = lazyregexp.New(`(?m)^` + failing)
+	code    = lazyregexp.New("(?ms)^ *```.*?(?:^ *```.*?$|\\z)|^ *~~~.*?(?:^ *~~~.*?$|\\z)")
 	// form has what reports are made of: headings, check boxes, comments and tables.
-	form = pattern(`(?m)^ *(?:#{1,6} |<!--|<details|\*\*[^*\n]+\*\*:? *$|[-*+] ?\[[ xX]?\]|[-*+ ]*\*\*[^*\n]+(?:\*\*:|:\*\*)|\|.*\| *$|!\[)`)
+	form = lazyregexp.New(`(?m)^ *(?:#{1,6} |<!--|<details|\*\*[^*\n]+\*\*:? *$|[-*+] ?\[[ xX]?\]|[-*+ ]*\*\*[^*\n]+(?:\*\*:|:\*\*)|\|.*\| *$|!\[)`)
 	// part begins a line of a list, or one with a label, such as "Expected: ".
-	part = pattern(`(?m)^ ?(?:[-*+•] |\d{1,2}[.)] |[A-Z][\w ./()-]{1,30}:(?: |$))`)
+	part = lazyregexp.New(`(?m)^ ?(?:[-*+•] |\d{1,2}[.)] |[A-Z][\w ./()-]{1,30}:(?: |$))`)
 	// pasted has quotations, tagged blocks, and output up to an empty line.
-	pasted    = pattern(`(?m)^(?:>|    |\t).*$|(?s:^<[a-zA-Z][\w-]*[^>\n]*>.*?(?:</[\w-]+>|\z))|^(?:` + failing + `|//|/\*|\$ |[-+]{3} |@@ |diff --git|ok  \t|=== RUN|PASS\b|\[?\d{4}-\d\d-\d\d|(?:INFO|WARN|DEBUG|SELECT)\b|[{}()]|.*[{};]$).*(?:\n.*\S.*)*`)
-	quotation = pattern("`[^`]*`|\"[^\"]{1,400}\"|“[^”]{1,400}”|«[^»]{1,400}»|\\bhttps?://\\S+|(?m)^ *\\[[^\\]\\n]{1,40}\\]")
-	end       = pattern(`[?？.!;。！]+(?:\s|$)|？|\n[ \t\r]*\n|$`)
+	pasted    = lazyregexp.New(`(?m)^(?:>|    |\t).*$|(?s:^<[a-zA-Z][\w-]*[^>\n]*>.*?(?:</[\w-]+>|\z))|^(?:` + failing + `|//|/\*|\$ |[-+]{3} |@@ |diff --git|ok  \t|=== RUN|PASS\b|\[?\d{4}-\d\d-\d\d|(?:INFO|WARN|DEBUG|SELECT)\b|[{}()]|.*[{};]$).*(?:\n.*\S.*)*`)
+	quotation = lazyregexp.New("`[^`]*`|\"(?:\\n?[^\"\\n])+\"|“(?:\\n?[^”\\n])+”|«(?:\\n?[^»\\n])+»|\\bhttps?://\\S+|(?m)^ *\\[[^\\]\\n]{1,40}\\]")
+	ending    = lazyregexp.New(`[?？.!;。！]+(?:\s|$)|？|\n[ \t\r]*\n|$`)
 )
 
 // read splits a prompt into the person's own sentences.
@@ -48,13 +47,13 @@ func read(prompt string) (p said) {
 	text := strings.ToLower(quotation().ReplaceAllString(part().ReplaceAllString(prose, "\n\n$0"), " ` "))
 	text = strings.NewReplacer("’", "'", "(", " ", ")", " ", "*", "", ",", " , ", "，", " , ", ": ", " : ", " - ", " , ", "—", " , ", "–", " , ").Replace(text)
 	for text != "" {
-		at := end().FindStringIndex(text)
+		at := ending().FindStringIndex(text)
 		words := strings.Fields(text[:at[0]])
 		if p.words += len(words); len(words) > 0 {
 			if strings.ContainsAny(text[at[0]:at[1]], "?？") {
 				words = append(words, "?")
 			}
-			p.sentences = append(p.sentences, strings.Join(words, " "))
+			p.sentences = append(p.sentences, words)
 		}
 		text = text[at[1]:]
 	}
@@ -64,11 +63,11 @@ func read(prompt string) (p said) {
 	return p
 }
 
-// find returns the first text in the person's sentences that a pattern matches.
-func (p said) find(re *regexp.Regexp) string {
+// find returns the first words in the person's sentences that a phrase matches.
+func (p said) find(what phrase) string {
 	for _, s := range p.sentences {
-		if found := re.FindString(s); found != "" {
-			return strings.Trim(found, " ,:")
+		if found := s.find(what); found != "" {
+			return found
 		}
 	}
 	return ""
