@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -15,7 +16,7 @@ type rules struct {
 	base           string
 	down           string
 	patterns       []ignorePattern
-	differsFromGit bool // a set has a slash in it, which is split here and not by git
+	differsFromGit bool // path.Match reads a pattern differently
 }
 
 type ignorePattern struct {
@@ -34,7 +35,7 @@ func parseIgnore(base, text string) rules {
 	for line := range strings.SplitSeq(text, "\n") {
 		if p, ok := parseIgnoreLine(strings.TrimSuffix(line, "\r")); ok {
 			r.patterns = append(r.patterns, p)
-			r.differsFromGit = r.differsFromGit || slices.ContainsFunc(p.segments[:len(p.segments)-1], openSet)
+			r.differsFromGit = r.differsFromGit || slices.ContainsFunc(p.segments, differs)
 		}
 	}
 	return r
@@ -58,7 +59,8 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	if line == "" {
 		return p, false
 	}
-	p.whole, p.segments = line, strings.Split(line, "/")
+	line = latin1(line)
+	p.whole, p.segments = line, strings.Split(strings.ReplaceAll(line, "[!", "[^"), "/")
 	p.plain = !strings.ContainsAny(line, `*?[\`)
 	if rest, ok := strings.CutPrefix(line, "*"); ok && !strings.ContainsAny(rest, `*?[\`) {
 		p.suffix = rest
@@ -66,21 +68,10 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	return p, true
 }
 
-// openSet reports whether a part of a pattern has a set that does not end in it.
-func openSet(part string) bool {
-	for i := 0; i < len(part); i++ {
-		switch part[i] {
-		case '\\':
-			i++
-		case '[':
-			n, closed := setEnd(part[i:])
-			if !closed {
-				return true
-			}
-			i += n - 1
-		}
-	}
-	return false
+// differs reports whether path.Match does not read a part of a pattern as git does.
+func differs(part string) bool {
+	_, err := path.Match(part, "")
+	return err != nil || strings.Contains(part, "[:")
 }
 
 // Ignore is the ignore rules in force in a folder. The zero value ignores nothing.
@@ -93,11 +84,11 @@ const IgnoreMax = 1 << 20
 // the walk's root; for a file above the root, down is the root relative to the
 // file's folder. Each is "" or ends in a slash.
 func (i Ignore) With(base, down, text string) Ignore {
-	r := parseIgnore(base, text)
+	r := parseIgnore(latin1(base), text)
 	if len(r.patterns) == 0 {
 		return i
 	}
-	r.down = down
+	r.down = latin1(down)
 	return Ignore{append(slices.Clip(i.chain), r)}
 }
 
@@ -105,6 +96,10 @@ func (i Ignore) With(base, down, text string) Ignore {
 // ignore files above it, the nearest last. The folders above it are not ignored:
 // a walk does not enter ignored folders.
 func (i Ignore) Match(rel string, dir bool) bool {
+	if len(i.chain) == 0 {
+		return false
+	}
+	rel = latin1(rel)
 	for k := len(i.chain) - 1; k >= 0; k-- {
 		r := &i.chain[k]
 		inner, ok := strings.CutPrefix(rel, r.base)
@@ -145,7 +140,7 @@ func (p *ignorePattern) match(rel string, dir bool) bool {
 	case p.suffix != "":
 		return strings.HasSuffix(name, p.suffix)
 	}
-	return matchSegment(p.whole, name)
+	return matchSegment(p.segments[0], name)
 }
 
 // matchSegments matches a path part by part. ** matches any number of parts, at
@@ -182,135 +177,20 @@ func matchSegments(pat []string, path string) bool {
 	return i == len(pat)
 }
 
-// matchSegment matches one name with * ? [set] and \ escapes, backtracking only
-// to the last *.
-func matchSegment(pat, s string) bool {
-	i, j := 0, 0
-	star, mark := -1, 0
-	for j < len(s) {
-		if i < len(pat) && pat[i] == '*' {
-			star, mark = i, j
-			i++
-			continue
-		}
-		if n, ok := matchByte(pat[min(i, len(pat)):], s[j]); ok {
-			i += n
-			j++
-			continue
-		}
-		if star < 0 {
-			return false
-		}
-		mark++
-		i, j = star+1, mark
-	}
-	for i < len(pat) && pat[i] == '*' {
-		i++
-	}
-	return i == len(pat)
+// matchSegment matches one name with * ? [set] and \ escapes.
+func matchSegment(pat, name string) bool {
+	ok, err := path.Match(pat, name)
+	return ok && err == nil
 }
 
-// matchByte matches the first element of pat against c and returns its length.
-func matchByte(pat string, c byte) (int, bool) {
-	if pat == "" {
-		return 0, false
+// latin1 returns a text with a character for each byte: git compares bytes.
+func latin1(s string) string {
+	if isASCII(s) {
+		return s
 	}
-	switch pat[0] {
-	case '?':
-		return 1, true
-	case '\\':
-		return 2, len(pat) > 1 && pat[1] == c
-	case '[':
-		return matchSet(pat, c)
+	out := make([]rune, len(s))
+	for i := range len(s) {
+		out[i] = rune(s[i])
 	}
-	return 1, pat[0] == c
-}
-
-func matchSet(pat string, c byte) (int, bool) {
-	i, hit, not := 1, false, false
-	if i < len(pat) && (pat[i] == '!' || pat[i] == '^') {
-		not = true
-		i++
-	}
-	for first := true; i < len(pat); first = false {
-		if pat[i] == ']' && !first {
-			return i + 1, hit != not
-		}
-		if strings.HasPrefix(pat[i:], "[:") {
-			if end := strings.Index(pat[i:], ":]"); end > 0 {
-				hit = hit || inClass(pat[i+2:i+end], c)
-				i += end + 2
-				continue
-			}
-		}
-		lo, n := setByte(pat[i:])
-		i += n
-		hi := lo
-		if i+1 < len(pat) && pat[i] == '-' && pat[i+1] != ']' {
-			hi, n = setByte(pat[i+1:])
-			i += 1 + n
-		}
-		hit = hit || lo <= c && c <= hi
-	}
-	return 0, false // no closing bracket: matches nothing
-}
-
-// setEnd returns the length of a set as matchSet reads it.
-func setEnd(pat string) (int, bool) {
-	i := 1
-	if i < len(pat) && (pat[i] == '!' || pat[i] == '^') {
-		i++
-	}
-	for first := true; i < len(pat); first = false {
-		if pat[i] == ']' && !first {
-			return i + 1, true
-		}
-		if strings.HasPrefix(pat[i:], "[:") {
-			if end := strings.Index(pat[i:], ":]"); end > 0 {
-				i += end + 2
-				continue
-			}
-		}
-		_, n := setByte(pat[i:])
-		i += n
-	}
-	return len(pat), false
-}
-
-func setByte(s string) (byte, int) {
-	if s[0] == '\\' && len(s) > 1 {
-		return s[1], 2
-	}
-	return s[0], 1
-}
-
-func inClass(name string, c byte) bool {
-	lower, upper, digit := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9'
-	switch name {
-	case "alpha":
-		return lower || upper
-	case "digit":
-		return digit
-	case "alnum":
-		return lower || upper || digit
-	case "lower":
-		return lower
-	case "upper":
-		return upper
-	case "space":
-		return c == ' ' || c >= '\t' && c <= '\r'
-	case "blank":
-		return c == ' ' || c == '\t'
-	case "xdigit":
-		return digit || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-	case "punct":
-		return c > ' ' && c < 0x7f && !lower && !upper && !digit
-	case "cntrl":
-		return c < ' ' || c == 0x7f
-	case "graph":
-		return c > ' ' && c < 0x7f
-	case "print":
-		return c >= ' ' && c < 0x7f
-	}
-	return false
+	return string(out)
 }

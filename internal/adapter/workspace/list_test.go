@@ -26,11 +26,11 @@ func TestIgnoreIsGits(t *testing.T) {
 	names := []string{"a", "b", "ab", "foo", "foo.o", "x.txt", "doc", "#c", "!d", "sp ", "[z]", "A"}
 	dirs := []string{"", "a/", "b/", "a/b/", "doc/", "doc/foo/", "b/doc/"}
 	parts := rapid.SampledFrom([]string{
-		"a", "b", "ab", "foo", "*.o", "*.txt", "a*", "*b", "?", "??", "[ab]", "[!a]", "[a-f]oo", "doc", "**", "*", `\#c`, `\!d`, `sp\ `, "sp ", `\[z\]`, "[[:upper:]]", "f**o",
+		"a", "b", "ab", "foo", "*.o", "*.txt", "a*", "*b", "?", "??", "[ab]", "[!a]", "[a-f]oo", "doc", "**", "*", `\#c`, `\!d`, `sp\ `, "sp ", `\[z\]`, "f**o",
 	})
 	gen := rapid.Custom(func(t *rapid.T) string {
 		p := strings.Join(rapid.SliceOfN(parts, 1, 3).Draw(t, "parts"), "/")
-		// Not generated: a set with a slash in it, which we split and git does not.
+		// Not generated: sets with a class or a slash in them, about which git is asked.
 		if rapid.IntRange(0, 9).Draw(t, "open") == 0 {
 			p += "[a"
 		}
