@@ -65,9 +65,9 @@ type Finder struct {
 	Configured []Configured
 	// LookPath finds a program, as exec.LookPath.
 	LookPath func(string) (string, error)
-	// HasModule, if set, reports whether a Python interpreter has a module, for a program
-	// that runs in dir; known: that could be found out.
-	HasModule func(python, dir, module string) (has, known bool)
+	// HasModule, if set, reports whether a Python interpreter has a module; known: that could
+	// be found out.
+	HasModule func(python, module string) (has, known bool)
 	// GoFlags are the flags that every go command gets: the value of GOFLAGS.
 	GoFlags string
 }
@@ -232,7 +232,7 @@ type tree struct {
 	root *os.Root
 	look func(string) (string, error)
 	// hasModule is Finder.HasModule.
-	hasModule func(python, dir, module string) (has, known bool)
+	hasModule func(python, module string) (has, known bool)
 	// goEnv makes go test name each test: otherwise a package in which every test was
 	// skipped looks like one that passed.
 	goEnv []string

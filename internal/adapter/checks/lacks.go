@@ -7,15 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/command"
-	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
 // This file finds out, from files alone, what a check needs and this machine does not have.
 
-// maxNested is how many scripts or targets that name one another are followed.
+// maxNested is how many scripts that name one another are followed.
 const maxNested = 4
 
 // Lacks returns what a check needs and the machine does not have, such as "eslint is not
@@ -90,15 +88,9 @@ func (t *tree) commandLacks(c shellsyntax.Command, depth int, script bool) (what
 				return what, unknown
 			}
 		}
-	case kindMake, kindJust:
-		for _, f := range trust.BuildFiles(name) {
-			if text := t.read(path.Join(dir, f)); text != "" {
-				return t.targetLacks(dir, text, words[1], depth+1)
-			}
-		}
 	case "python", "python3":
 		if python, _ := t.look(words[0]); words[1] == "-m" && t.hasModule != nil {
-			if has, known := t.hasModule(python, filepath.Join(t.root.Name(), dir), words[2]); known && !has && !t.isFile(path.Join(dir, words[2]+".py")) && len(t.list(path.Join(dir, words[2]))) == 0 {
+			if has, known := t.hasModule(python, words[2]); known && !has && !t.isFile(path.Join(dir, words[2]+".py")) && len(t.list(path.Join(dir, words[2]))) == 0 {
 				return words[2] + " is not installed for " + words[0], false
 			}
 		}
@@ -137,46 +129,4 @@ func (t *tree) modules(dir, program string) (there, any bool) {
 		at = filepath.Dir(at)
 	}
 	return false, any
-}
-
-// elsewhere matches makefiles whose programs may come from elsewhere.
-var elsewhere = lazyregexp.New(`(?m)^\s*(export\s+)?(PATH|SHELL)\b|^[-s]?include\b|^\.ONESHELL`)
-
-// targetLacks looks through the recipes of a target and of what it needs, each line by itself.
-func (t *tree) targetLacks(dir, text, target string, depth int) (what string, unknown bool) {
-	if depth > maxNested || elsewhere().MatchString(text) {
-		return "", true
-	}
-	mine := false
-	var recipe []string
-	for l := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
-		if strings.HasPrefix(l, "\t") || strings.HasPrefix(l, "  ") {
-			if mine {
-				recipe = append(recipe, strings.TrimSpace(l))
-			}
-			continue
-		}
-		head, needs, ok := strings.Cut(strings.TrimPrefix(l, "@"), ":")
-		if mine = mine && strings.TrimSpace(l) == ""; !ok || !slices.Contains(strings.Fields(head), target) || strings.HasPrefix(needs, "=") {
-			continue
-		}
-		mine = true
-		for _, need := range strings.Fields(needs) {
-			if what, unknown = t.targetLacks(dir, text, need, depth+1); what != "" || unknown {
-				return what, unknown
-			}
-		}
-	}
-	for _, l := range recipe {
-		switch l = strings.TrimLeft(l, "@+ "); {
-		case strings.HasPrefix(l, "-"), l == "", strings.HasPrefix(l, "#"):
-			continue
-		case strings.ContainsAny(l, "$`{"):
-			return "", true
-		}
-		if what, unknown = t.lacks(dir, l, depth+1, false); what != "" || unknown {
-			return what, unknown
-		}
-	}
-	return "", false
 }

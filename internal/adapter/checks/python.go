@@ -124,7 +124,7 @@ func (t *tree) pytest(dir string) (command, name string) {
 	for _, p := range []string{python, "/usr/bin/python3"} {
 		if t.has(p) && t.hasModule != nil {
 			program, _ := t.look(p)
-			if has, known := t.hasModule(program, path.Join(t.root.Name(), dir), "pytest"); has || !known {
+			if has, known := t.hasModule(program, "pytest"); has || !known {
 				return p + " -m pytest", "pytest"
 			}
 		}
