@@ -12,6 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write golden files and generated pages anew")
 
+// Update reports whether golden files are to be written anew.
+func Update() bool { return *update }
+
 // File compares a text with a file's, and tells the difference.
 func File(t *testing.T, path, got string) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/fault"
@@ -27,6 +28,19 @@ const version = 2
 //go:embed schema/indexes.sql
 var indexes string
 
+// image is an empty log of the newest schema, in WAL mode: to make one takes longer than all
+// else of a first start. TestImage makes it.
+//
+//go:embed schema/empty.db
+var image []byte
+
+// inMemoryImage is the image without WAL, for which memory has no file.
+func inMemoryImage() []byte {
+	b := slices.Clone(image)
+	b[18], b[19] = 1, 1 // https://www.sqlite.org/fileformat2.html#file_format_version_numbers
+	return b
+}
+
 func schema(v int) string {
 	b, err := schemas.ReadFile(fmt.Sprintf("schema/%03d.sql", v))
 	if err != nil {
@@ -38,9 +52,9 @@ func schema(v int) string {
 // newFile sets what takes effect only while a file is empty.
 var newFile = fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=%d; PRAGMA journal_mode=WAL", pageSize, incremental)
 
-// ensureFile creates the file, empty, if it does not exist. What fills it does so under
-// SQLite's locks.
-func (s *Store) ensureFile() error {
+// ensureFile creates the file from an image if it does not exist. It comes into place as a
+// whole, so that neither a second process nor a crash leaves a part of it.
+func (s *Store) ensureFile(image []byte) error {
 	i, err := os.Stat(s.path)
 	switch {
 	case err == nil && !i.Mode().IsRegular():
@@ -57,17 +71,37 @@ func (s *Store) ensureFile() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
+	if err := s.placeImage(dir, image); err != nil {
 		return err
 	}
 	if s.opt.Durability == "full" {
 		syncDir(dir)
 	}
 	return nil
+}
+
+// placeImage gives the image the name of the log, unless another process was first. Where
+// that cannot be, on a file system without hard links or where an empty file has the name,
+// an empty file remains, which migrate fills under SQLite's locks.
+func (s *Store) placeImage(dir string, image []byte) error {
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(s.path)+".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(image)
+	// Also with durability "normal": a torn file after a power loss would be a damaged log.
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if os.Link(tmp.Name(), s.path) == nil {
+		return nil
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 // strayWAL refuses to create a log next to the WAL of a missing one: SQLite

@@ -1,14 +1,49 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/must"
 )
+
+// The image is what the migrations make of an empty file; with -update it is made from them.
+func TestImage(t *testing.T) {
+	ctx := t.Context()
+	shape := func(s *Store) (out string) {
+		t.Helper()
+		must.Do(t, s.w.query(ctx, "SELECT type, name, sql FROM sqlite_schema UNION ALL SELECT 'pragma', group_concat(p), '' FROM (SELECT user_version p FROM pragma_user_version"+
+			" UNION ALL SELECT application_id FROM pragma_application_id UNION ALL SELECT page_size FROM pragma_page_size UNION ALL SELECT auto_vacuum FROM pragma_auto_vacuum"+
+			" UNION ALL SELECT journal_mode FROM pragma_journal_mode) ORDER BY 1, 2", nil, func(row []driver.Value) (bool, error) {
+			out += fmt.Sprintln(row[0], row[1], row[2])
+			return true, nil
+		}))
+		return out
+	}
+	path := filepath.Join(t.TempDir(), "log.db")
+	must.Do(t, os.WriteFile(path, nil, 0o600))
+	migrated := openAt(t, path, Options{})
+	want := shape(migrated)
+	if golden.Update() {
+		must.Do(t, migrated.w.script(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"))
+		must.Do(t, os.WriteFile("schema/empty.db", must.Get(os.ReadFile(path))(t), 0o600))
+	}
+	if got := shape(openAt(t, filepath.Join(t.TempDir(), "log.db"), Options{})); got != want {
+		t.Errorf("a new log is\n%swant\n%s", got, want)
+	}
+	s := InMemory(nil)
+	defer s.Close()
+	if got := shape(s); strings.ReplaceAll(got, "memory", "wal") != want {
+		t.Errorf("a log in memory is\n%swant\n%s", got, want)
+	}
+}
 
 // SPEC 10.4: a log that was opened to be ready takes the first append without a
 // sync; with "full" every append is synced all the same.

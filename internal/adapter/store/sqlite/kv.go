@@ -41,7 +41,7 @@ func openKV(ctx context.Context, path, vfs string) (*KV, error) {
 		return nil, err
 	}
 	s := &KV{newStore(path, vfs, Options{})}
-	if err := s.s.ensureFile(); err != nil {
+	if err := s.s.ensureFile(nil); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if s.s.w, err = s.s.dial(ctx); err != nil {

@@ -112,7 +112,7 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 		return nil, fault.NewInternal(err, "where is the log?")
 	}
 	s := newStore(path, vfs, opt)
-	if err := s.ensureFile(); err != nil {
+	if err := s.ensureFile(image); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if s.w, err = s.dial(ctx); err != nil {
@@ -146,7 +146,7 @@ func InMemory(now func() time.Time) *Store {
 	var err error
 	if s.w, err = s.dial(ctx); err == nil {
 		// What a query sorts is not on the disk either.
-		err = errors.Join(s.w.script(ctx, "PRAGMA temp_store=MEMORY"), s.migrate(ctx))
+		err = errors.Join(s.w.c.(interface{ Deserialize([]byte) error }).Deserialize(inMemoryImage()), s.w.script(ctx, "PRAGMA temp_store=MEMORY"))
 	}
 	if err != nil {
 		panic(err) // there is no file that could fail
