@@ -125,11 +125,14 @@ func withoutDenied(list []mcp.Server, guards []claudecode.Settings) []mcp.Server
 // nameless returns an error for a rule that denies or asks about a tool which neither
 // pawl nor another agent has: the rule would guard nothing.
 func nameless(rules []permission.Rule) error {
-	every := everyTool()
+	var every tool.Set // made where a rule needs it
 	for _, r := range rules {
 		name := tool.PlainName(r.Tool)
 		if r.List == permission.Allows || strings.HasPrefix(r.Tool, "mcp_") || permission.IsFamily(r.Tool) || claudecode.Absent(r.Tool) || name == "skill" {
 			continue
+		}
+		if every == nil {
+			every = everyTool()
 		}
 		if _, known := every.Resolve(r.Tool); !known {
 			return Usage("the rule %s %s is about a tool that pawl does not know; doc/safety.md lists what rules are about", r.List, r.Text)

@@ -210,7 +210,7 @@ func (s *Settings) object(prefix string, all map[string]json.RawMessage) {
 		if string(raw) == "null" {
 			continue
 		}
-		k, ok := keys[full]
+		k, ok := keys()[full]
 		switch {
 		case !ok:
 			s.unknown(prefix, name, raw)
@@ -248,7 +248,7 @@ func aboutTools(raw json.RawMessage) bool {
 	switch {
 	case json.Unmarshal(raw, &text) == nil:
 		name, _, _ := strings.Cut(text, "(")
-		_, tool := tools[tool.PlainName(strings.TrimSpace(name))]
+		_, tool := tools()[tool.PlainName(strings.TrimSpace(name))]
 		return tool || strings.HasPrefix(name, "mcp__")
 	case json.Unmarshal(raw, &list) == nil:
 		return slices.ContainsFunc(list, aboutTools)

@@ -80,7 +80,7 @@ func leftOut(s Settings) (out []string) {
 func TestKeys(t *testing.T) {
 	var b strings.Builder
 	for _, name := range Keys() {
-		k := keys[name]
+		k := keys()[name]
 		switch {
 		case k.inside:
 			continue

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -42,7 +43,7 @@ const (
 
 // fronts are the keys of each kind of file. TestNoGuardIsDropped has a value for
 // each that guards something.
-var fronts = func() map[Front]map[string]front {
+var fronts = sync.OnceValue(func() map[Front]map[string]front {
 	prompts := map[string]front{
 		"allowed-tools":            {use: Used, guard: true},
 		"disable-model-invocation": {use: Used, guard: true},
@@ -100,13 +101,13 @@ var fronts = func() map[Front]map[string]front {
 			"force-for-plugin":         {use: Unused, note: "you choose the style"},
 		},
 	}
-}()
+})
 
 // Read returns what becomes of the keys of a file. An error means that the file cannot be
 // used: it has a guard that is not kept, or a key that may be one.
 func (f Front) Read(fields frontmatter.Fields) (out []Finding, err error) {
 	known := unknown.Keys{Others: frontmatter.Descriptive()}
-	for name, k := range fronts[f] {
+	for name, k := range fronts()[f] {
 		if k.guard {
 			known.Guards = append(known.Guards, name)
 		} else {
@@ -116,7 +117,7 @@ func (f Front) Read(fields frontmatter.Fields) (out []Finding, err error) {
 	slices.Sort(known.Guards)
 	guards, others := known.Of(maps.Keys(fields))
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		k, in := fronts[f][name]
+		k, in := fronts()[f][name]
 		k = f.beside(name, k, fields)
 		switch {
 		case !in:
@@ -221,7 +222,7 @@ func Forks(fields frontmatter.Fields) bool { return fields.Text("context") == "f
 // names. A name that nobody knows is an error: it would forbid nothing.
 func Without(name string) ([]string, error) {
 	name = strings.TrimSpace(name)
-	c, known := tools[tool.PlainName(name)]
+	c, known := tools()[tool.PlainName(name)]
 	switch {
 	case strings.ContainsAny(name, "()*"):
 		return nil, fmt.Errorf("pawl forbids an agent whole tools, and not %q", name)
@@ -238,4 +239,4 @@ func Without(name string) ([]string, error) {
 }
 
 // FrontKeys returns the keys of a kind of file, for tests.
-func (f Front) FrontKeys() []string { return slices.Sorted(maps.Keys(fronts[f])) }
+func (f Front) FrontKeys() []string { return slices.Sorted(maps.Keys(fronts()[f])) }

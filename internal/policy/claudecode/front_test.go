@@ -30,7 +30,7 @@ func TestFronts(t *testing.T) {
 	var b strings.Builder
 	for _, kind := range kinds {
 		for _, name := range kind.FrontKeys() {
-			k := fronts[kind][name]
+			k := fronts()[kind][name]
 			if k.use == "" || k.use == Unused && k.note == "" {
 				t.Errorf("%s: %s has no use, or no reason", kind, name)
 			}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -45,7 +46,7 @@ const (
 
 // keys are the keys that Claude Code has. A row is added for each new one: the test
 // TestNoGuardIsDropped has a value for each that keeps or names something.
-var keys = func() map[string]key {
+var keys = sync.OnceValue(func() map[string]key {
 	out := map[string]key{
 		"permissions":                                      {inside: true},
 		"permissions.deny":                                 {use: Used, read: rules(permission.Denies)},
@@ -125,7 +126,7 @@ var keys = func() map[string]key {
 		}
 	}
 	return out
-}()
+})
 
 // style takes the name of an output style.
 func style(s *Settings, f *Finding, raw json.RawMessage) error {
@@ -400,4 +401,4 @@ func hooks(s *Settings, f *Finding, raw json.RawMessage) error {
 }
 
 // Keys returns the keys of the table, for tests and for the documentation.
-func Keys() []string { return slices.Sorted(maps.Keys(keys)) }
+func Keys() []string { return slices.Sorted(maps.Keys(keys())) }

@@ -53,7 +53,7 @@ func allows(s *Settings, f *Finding, raw json.RawMessage) error {
 // permits1 returns the rules of pawl that permit the same as a rule.
 func permits1(text string, f File) ([]string, error) {
 	name, spec, _ := strings.Cut(strings.TrimSpace(text), "(")
-	c := tools[tool.PlainName(name)]
+	c := tools()[tool.PlainName(name)]
 	switch {
 	case c.form == whole && len(c.as) > 1, strings.HasPrefix(strings.ToLower(name), "notebook"), c.form == absent && !strings.HasPrefix(name, "mcp__"):
 		return nil, errors.New("pawl's tool does more")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
@@ -34,7 +35,7 @@ type covered struct {
 
 // tools are the tools of Claude Code, by folded name. Those that pawl does not have are
 // in the table, too: a rule about one holds, and a rule about an unknown name stops.
-var tools = func() map[string]covered {
+var tools = sync.OnceValue(func() map[string]covered {
 	out := map[string]covered{
 		"bash":            {form: commands, as: []string{"bash"}},
 		"read":            {form: files, as: []string{"read"}},
@@ -67,11 +68,11 @@ var tools = func() map[string]covered {
 		out[tool.PlainName(name)] = covered{}
 	}
 	return out
-}()
+})
 
 // Absent reports whether Claude Code has a tool of this name that pawl has not.
 func Absent(name string) bool {
-	c, known := tools[tool.PlainName(name)]
+	c, known := tools()[tool.PlainName(name)]
 	return known && c.form == absent
 }
 
@@ -133,7 +134,7 @@ func translate(name, spec string, f File) ([]string, error) {
 		}
 		return []string{name}, nil
 	}
-	c, known := tools[tool.PlainName(name)]
+	c, known := tools()[tool.PlainName(name)]
 	if !known {
 		return nil, fmt.Errorf("pawl does not know the tool %q", name)
 	}
