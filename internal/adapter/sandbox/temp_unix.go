@@ -63,12 +63,17 @@ func lockFolder(dir string) (int, error) {
 
 // sweepTemps removes the temporary folders of commands whose pawl is dead.
 func sweepTemps() {
-	entries, _ := os.ReadDir(os.TempDir())
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), tempName) || !e.IsDir() {
+	all, err := os.Open(os.TempDir())
+	if err != nil {
+		return
+	}
+	defer all.Close()
+	names, _ := all.Readdirnames(-1) // the folder may be large, and nothing else of it is needed
+	for _, name := range names {
+		if !strings.HasPrefix(name, tempName) {
 			continue
 		}
-		dir := filepath.Join(os.TempDir(), e.Name())
+		dir := filepath.Join(os.TempDir(), name)
 		fd, err := lockFolder(dir)
 		if err != nil {
 			continue // it is in use, or somebody else's

@@ -54,7 +54,8 @@ type Log struct {
 	last   int64
 	subs   map[*subscriber]struct{}
 	closed bool
-	broken error // why the log cannot be written any more
+	broken error         // why the log cannot be written any more
+	fresh  []event.Event // all after began, while these are few
 	live   streamMasker
 
 	snapshots *snapshots // nil: none are kept
@@ -174,6 +175,11 @@ func (l *Log) end() (int64, error) {
 
 // foldAndShow folds stored events and shows them. Callers hold mu.
 func (l *Log) foldAndShow(es ...event.Event) {
+	if n := len(l.fresh); n < maxFresh && l.began+int64(n) == l.last {
+		l.fresh = append(l.fresh, es...)
+	} else {
+		l.fresh = nil
+	}
 	for _, e := range es {
 		for _, b := range l.live.before(e.Body) {
 			l.show(event.Event{Session: l.cfg.Session, Time: e.Time, Body: b})

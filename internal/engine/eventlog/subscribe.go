@@ -16,6 +16,9 @@ const (
 	maxQueued    = 8192
 )
 
+// maxFresh is how many events a log keeps for readers that begin when it was just opened.
+const maxFresh = 64
+
 // queued is an event for a reader; at is the sequence number of the last stored
 // event when it was put there.
 type queued struct {
@@ -99,6 +102,12 @@ func (l *Log) Events(ctx context.Context, after int64) iter.Seq2[event.Event, er
 	l.mu.Lock()
 	l.subs[q] = struct{}{}
 	lag := after < l.last
+	if lag && after >= l.began && l.began+int64(len(l.fresh)) == l.last {
+		lag = false
+		for _, e := range l.fresh[after-l.began:] {
+			q.put(e, e.Seq)
+		}
+	}
 	q.ended = l.closed
 	l.mu.Unlock()
 	return func(yield func(event.Event, error) bool) {

@@ -98,6 +98,8 @@ func TestReaderBegins(t *testing.T) {
 	}{
 		{name: "a new session", since: 3},
 		{name: "in the middle", since: 5, after: 2},
+		{name: "when the log keeps no more", since: maxFresh, after: 1},
+		{name: "when it kept all before", since: maxFresh + 1, after: 1},
 		{name: "since it was opened again", before: 4, since: 3, after: 4},
 		{name: "from before it was opened again", before: 4, since: 3, after: 3},
 		{name: "another process stored one", since: 3, mirrored: true},
@@ -170,8 +172,10 @@ func TestReaderThatReadsAlong(t *testing.T) {
 func TestPiecesBeforeTheWhole(t *testing.T) {
 	s := opened(t, memory.New(time.Now))
 	tick := event.Draft{Body: event.Ticked{}}
-	must.Do(t, s.Append(t.Context(), tick))
-	events := s.Events(t.Context(), 0) // which begins with the log
+	for range maxFresh + 1 {
+		must.Do(t, s.Append(t.Context(), tick))
+	}
+	events := s.Events(t.Context(), 0) // which begins with the store
 	s.Publish(event.TextDelta{Text: "a piece"})
 	if err := s.Append(t.Context(), tick); err != nil { // the whole: read with the log
 		t.Fatal(err)
