@@ -53,7 +53,7 @@ func (s *Servers) Try(ctx context.Context, name string) (Report, error) {
 		}
 	}
 	var pin *trust.Pin
-	if a := p.known(); a != nil {
+	if a := p.wasAccepted(); a != nil {
 		pin = &a.Pin
 	}
 	r.Pinning = pin.Pinned(p.srv.identity(r.listed.instructions, r.listed.items))

@@ -37,7 +37,7 @@ func (s *Servers) Call(ctx context.Context, server, name string, env tool.Env, i
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if why := p.held(trustItem{Kind: "tool", Name: name}.Key()); why != "" {
+	if why := p.whyBlocked(trustItem{Kind: "tool", Name: name}.Key()); why != "" {
 		return tool.Result{}, fmt.Errorf("%s was not called: %s", name, why)
 	}
 	return p.ask(ctx, c, env, name, in)
@@ -52,7 +52,7 @@ func (p *managedServer) call(ctx context.Context, env tool.Env, i trustItem, in 
 		}
 		return tool.Errorf("The MCP server %s is not available: %v. Do the task without it, or say what is missing.", p.srv.Name, err), nil
 	}
-	if why := p.held(i.Key()); why != "" {
+	if why := p.whyBlocked(i.Key()); why != "" {
 		return tool.Errorf("%s was not called: %s.", toolName(p.srv.Name, i.Name), why), nil
 	}
 	r, err := p.ask(ctx, c, env, i.Name, in)

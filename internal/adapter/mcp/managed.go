@@ -48,8 +48,8 @@ func newManagedServer(s *Servers, srv Server) *managedServer {
 	return &managedServer{s: s, srv: srv, log: &tail{}, learned: make(chan struct{})}
 }
 
-// known returns what was accepted of the server, or nil if nothing was.
-func (p *managedServer) known() *Accepted {
+// wasAccepted returns what was accepted of the server, or nil if nothing was.
+func (p *managedServer) wasAccepted() *Accepted {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.looked {
@@ -67,20 +67,20 @@ var errSessionEnds = errors.New("the session ends")
 // learnOnce starts, in the background, a server whose tools are not known yet: at the
 // first call, and again after stop.
 func (p *managedServer) learnOnce() {
-	if p.known() != nil {
+	if p.wasAccepted() != nil {
 		return
 	}
 	p.mu.Lock()
 	was := p.begun
 	p.begun = true
 	p.mu.Unlock()
-	if !was && !p.s.work.begin(func() { p.learn(p.s.life) }) {
-		p.learn(p.s.life) // which has ended: nothing starts
+	if !was && !p.s.work.begin(func() { p.list(p.s.life) }) {
+		p.list(p.s.life) // which has ended: nothing starts
 	}
 }
 
-// learn starts a server whose tools are not known yet.
-func (p *managedServer) learn(ctx context.Context) {
+// list starts a server whose tools are not known yet.
+func (p *managedServer) list(ctx context.Context) {
 	p.mu.Lock()
 	learned := p.learned
 	p.mu.Unlock()
@@ -116,10 +116,10 @@ func (p *managedServer) get(ctx context.Context) (*conn, error) {
 	if p.srv.Problem != "" {
 		return nil, errors.New(p.srv.Problem)
 	}
-	p.known()
+	p.wasAccepted()
 	for {
 		p.mu.Lock()
-		p.buryLocked()
+		p.reapLocked()
 		if p.c != nil {
 			c, again := p.c, p.c.takeChanged()
 			p.mu.Unlock()
@@ -271,8 +271,8 @@ func changes(name string, now trust.Pinning) string {
 	return text + "; look at it with: pawl mcp test " + name + ", and accept it with: pawl mcp accept " + name
 }
 
-// held returns why a tool must not be called, or "" if it may be called.
-func (p *managedServer) held(key string) string {
+// whyBlocked returns why a tool must not be called, or "" if it may be called.
+func (p *managedServer) whyBlocked(key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -289,9 +289,9 @@ func (p *managedServer) held(key string) string {
 	return "its description changed since it was accepted; the person can look at it: pawl mcp accept " + p.srv.Name
 }
 
-// buryLocked drops a server that has ended. How long it ran decides how soon it may be
+// reapLocked drops a server that has ended. How long it ran decides how soon it may be
 // started again.
-func (p *managedServer) buryLocked() {
+func (p *managedServer) reapLocked() {
 	c := p.c
 	if c == nil || c.alive() {
 		return
@@ -325,10 +325,10 @@ func (p *managedServer) stop() {
 }
 
 func (p *managedServer) status() Status {
-	a := p.known()
+	a := p.wasAccepted()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.buryLocked()
+	p.reapLocked()
 	st := Status{Server: p.srv, State: "not started", Starts: p.starts, Log: p.log.lines(20)}
 	switch {
 	case p.srv.Problem != "":

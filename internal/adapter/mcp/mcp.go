@@ -72,7 +72,7 @@ type Servers struct {
 	mu      sync.Mutex
 	managed []*managedServer
 	notes   []string // for the person
-	held    []string // tokens in use, which hide removes from texts
+	tokens  []string // tokens in use, which hide removes from texts
 	told    map[string]bool
 }
 
@@ -180,7 +180,7 @@ func settle(ctx context.Context, most time.Duration, of ...*managedServer) (slow
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for _, p := range of {
-		if p.known() == nil && !p.settled(ctx) {
+		if p.wasAccepted() == nil && !p.settled(ctx) {
 			slow = append(slow, p.srv.Name)
 		}
 	}
@@ -206,8 +206,8 @@ func (s *Servers) note(text string) {
 func (s *Servers) holds(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(token) >= 8 && !slices.Contains(s.held, token) {
-		s.held = append(s.held, token)
+	if len(token) >= 8 && !slices.Contains(s.tokens, token) {
+		s.tokens = append(s.tokens, token)
 	}
 }
 
@@ -215,7 +215,7 @@ func (s *Servers) holds(token string) {
 func (s *Servers) hide(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.held {
+	for _, t := range s.tokens {
 		text = strings.ReplaceAll(text, t, "[token]")
 	}
 	return text

@@ -69,7 +69,7 @@ func (s *Servers) Late(ctx context.Context, name string) (t tool.Tool, why strin
 	if p == nil {
 		return t, "", false
 	}
-	first := p.known() == nil
+	first := p.wasAccepted() == nil
 	p.learnOnce()
 	if slow := settle(ctx, lateWait, p); len(slow) > 0 {
 		return t, "The MCP server " + p.srv.Name + " is still starting: call its tool again later, or do the task without it.", false

@@ -64,12 +64,12 @@ func (s *Servers) Prompts() []Prompt {
 	var out []Prompt
 	taken := map[string]bool{}
 	for _, p := range s.ownFirst() {
-		a := p.known()
+		a := p.wasAccepted()
 		if a == nil {
 			continue
 		}
 		for _, i := range a.Items {
-			if i.Kind != "prompt" || !promptName().MatchString(i.Name) || p.held(i.Key()) != "" {
+			if i.Kind != "prompt" || !promptName().MatchString(i.Name) || p.whyBlocked(i.Key()) != "" {
 				continue
 			}
 			var said struct {
@@ -112,7 +112,7 @@ func (s *Servers) Say(ctx context.Context, prompt Prompt, words string) (text st
 	}
 	c, err := p.get(ctx)
 	if err == nil {
-		if why := p.held("prompt:" + prompt.Name); why != "" {
+		if why := p.whyBlocked("prompt:" + prompt.Name); why != "" {
 			return "", nil, fmt.Errorf("/%s is not used: %s", prompt.Command(), why)
 		}
 		var r *sdk.GetPromptResult
@@ -272,7 +272,7 @@ func (s *Servers) Complete(begin string) []string {
 	const most = 50
 	var out []string
 	for _, p := range s.all() {
-		a := p.known()
+		a := p.wasAccepted()
 		if a == nil {
 			continue
 		}

@@ -86,12 +86,12 @@ func TestPromptsPinned(t *testing.T) {
 	if got := w.Prompts(); len(got) != 1 {
 		t.Error(got)
 	}
-	a := *w.managed[0].known()
+	a := *w.managed[0].wasAccepted()
 	old := listed{instructions: a.Instructions, items: slices.DeleteFunc(slices.Clone(a.Items), func(i trust.Item) bool { return i.Kind == "prompt" })}
 	must.Done(t)(w.opt.Pins.Keep(w.managed[0].srv, old))
 	w.pins.mem[w.pins.key(w.managed[0].srv)] = nil
 	w.open(t)
-	w.managed[0].known().Prompts = false
+	w.managed[0].wasAccepted().Prompts = false
 	set, _ := w.offer(t)
 	if _, err := call(t, t.Context(), set, "mcp__l__look", `{}`); err != nil || len(w.Prompts()) != 1 {
 		t.Error(err, w.Prompts())

@@ -22,13 +22,13 @@ import (
 func (s *Servers) Tools() (set tool.Set, left []string) {
 	taken := map[string]string{}
 	for _, p := range s.ownFirst() {
-		a := p.known()
+		a := p.wasAccepted()
 		if a == nil {
 			continue
 		}
 		about := p.about(a)
 		for _, m := range p.make(a) {
-			if p.held(m.item.Key()) != "" {
+			if p.whyBlocked(m.item.Key()) != "" {
 				continue
 			}
 			i, t, err := m.item, m.tool, m.err

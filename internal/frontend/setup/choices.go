@@ -159,7 +159,7 @@ func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Fronten
 
 // wide reports whether a folder is not that of a project.
 func (e *Environment) wide(dir string) bool {
-	return permission.Wide(dir, e.Env("HOME")) || permission.Wide(dir, e.home())
+	return permission.HoldsHome(dir, e.Env("HOME")) || permission.HoldsHome(dir, e.home())
 }
 
 // chooseTrust decides what the folder may run.

@@ -104,7 +104,7 @@ func (e *Environment) beside(from string, dirs []string) ([]string, error) {
 		if st, err := os.Stat(real); err != nil || !st.IsDir() || strings.ContainsAny(real, "*?[]{}(),\n") {
 			return nil, Usage("%s %s: it is not a folder, or its name contains one of *?[]{}(),", from, dir)
 		}
-		if permission.Wide(real, e.Env("HOME")) || permission.Wide(real, e.home()) {
+		if permission.HoldsHome(real, e.Env("HOME")) || permission.HoldsHome(real, e.home()) {
 			return nil, Usage("%s %s: it contains keys and other projects; name only the folder that you need", from, dir)
 		}
 		out = append(out, "read("+filepath.ToSlash(real)+"/**)")

@@ -47,7 +47,7 @@ func (p *Policy) DecideCheck(c Call, k Check) Decision {
 	case len(changed) > 0 && d.Confine.Level == process.Unconfined && !p.mode.Free() && !(d.Verdict == Allow && standing):
 		return k.ask(d, event.ByRedefined, "this session changed "+strings.Join(changed, ", ")+", which says what this check does", "")
 	case d.Verdict != Ask || d.By != event.ByMode || p.mode.ReadsOnly():
-	case k.NamedByPerson, p.mode.on(doCheck) == Allow && !p.wide: // in its present state, which is trusted
+	case k.NamedByPerson, p.mode.on(doCheck) == Allow && !p.holdsHome: // in its present state, which is trusted
 		d.Verdict = Allow
 	}
 	if p.mode.on(doCheck) == Allow {

@@ -37,36 +37,36 @@ type Sandbox struct {
 
 // confine returns what the processes of a call may access: as little as the call's
 // parts need, and outside the workspace only what a person or one of their rules names.
-func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
+func (p *Policy) confine(c Call, parts, granted []part) process.Confine {
 	sb := p.cfg.Sandbox
 	if p.mode.Free() && !sb.Configured {
 		return process.Free
 	}
-	if p.asksUnconfined(units) {
+	if p.asksUnconfined(parts) {
 		return process.Free
 	}
 	level := process.Workspace
-	if p.mode.ReadsOnly() || sb.Narrow || !slices.ContainsFunc(units, func(u unit) bool { return !u.readOnly && u.kind != readUnit && (u.kind != hostUnit || u.shell) }) {
+	if p.mode.ReadsOnly() || sb.Narrow || !slices.ContainsFunc(parts, func(u part) bool { return !u.readOnly && u.kind != readPart && (u.kind != hostPart || u.shell) }) {
 		level = process.ReadOnly
 	}
-	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.wide) {
+	if level == process.ReadOnly && !sb.ReadOnly || level == process.Workspace && (!sb.Workspace || p.holdsHome) {
 		return process.Free
 	}
 	out := process.Confine{Level: level, Rules: p.pathRules(granted)}
 	for _, u := range granted {
 		root := beforeGlob(u.path)
 		switch {
-		case u.kind == hostUnit:
+		case u.kind == hostPart:
 			out.Hosts = append(out.Hosts, u.host)
 		case root == "" || root == "/" || u.guard == noGuard:
-		case u.kind == readUnit:
+		case u.kind == readPart:
 			out.Reads = append(out.Reads, root)
-		case u.kind == writeUnit:
+		case u.kind == writePart:
 			out.Writes = append(out.Writes, root)
 		}
 	}
-	for _, u := range units {
-		if u.kind == readUnit && p.cfg.Spill != "" && under(u.path, p.cfg.Spill) && u.path != p.cfg.Spill {
+	for _, u := range parts {
+		if u.kind == readPart && p.cfg.Spill != "" && under(u.path, p.cfg.Spill) && u.path != p.cfg.Spill {
 			out.Reads = append(out.Reads, beforeGlob(u.path)) // an output that pawl stored for the model
 		}
 	}
@@ -94,16 +94,16 @@ func (p *Policy) confine(c Call, units, granted []unit) process.Confine {
 
 // editors returns what may change files here without a question although its line has other
 // programs, too: those that do only what their words say, as the edit tools do.
-func (p *Policy) editors(units []unit) (out []string) {
-	if p.mode.on(doEdit) != Allow || p.wide {
+func (p *Policy) editors(parts []part) (out []string) {
+	if p.mode.on(doEdit) != Allow || p.holdsHome {
 		return nil
 	}
-	for _, u := range units {
+	for _, u := range parts {
 		name, _ := u.cmd.Program()
 		switch {
-		case u.kind == writeUnit && u.guard == noGuard:
+		case u.kind == writePart && u.guard == noGuard:
 			name = "" // the shell
-		case u.kind != commandUnit:
+		case u.kind != commandPart:
 			continue
 		case u.cmd.Evaluates, u.cmd.Code, slices.Contains([]string{".", "source", "enable"}, name):
 			return nil // the shell may run any line
@@ -117,8 +117,8 @@ func (p *Policy) editors(units []unit) (out []string) {
 	return out
 }
 
-// openTo returns why no sandbox can confine the commands of a folder, "" if one can.
-func openTo(cfg Config) string {
+// whyUnconfinable returns why no sandbox can confine the commands of a folder, "" if one can.
+func whyUnconfinable(cfg Config) string {
 	if cfg.Root == "" || cfg.Sandbox.Off {
 		return ""
 	}
@@ -139,10 +139,10 @@ func openTo(cfg Config) string {
 // asksUnconfined reports whether a command line runs outside the sandbox once it is
 // allowed: a person is asked about exactly that, or one of their rules allows it for
 // each command.
-func (p *Policy) asksUnconfined(units []unit) bool {
+func (p *Policy) asksUnconfined(parts []part) bool {
 	asked := false
-	for _, u := range units {
-		if u.kind != commandUnit || u.readOnly {
+	for _, u := range parts {
+		if u.kind != commandPart || u.readOnly {
 			continue
 		}
 		if !u.unconfined && !slices.ContainsFunc(p.rules, func(r Rule) bool {
@@ -157,7 +157,7 @@ func (p *Policy) asksUnconfined(units []unit) bool {
 
 // setUnconfined marks a command that asks to run outside the sandbox: only a rule
 // about that allows it, and a grant adds such a rule.
-func (u *unit) setUnconfined() {
+func (u *part) setUnconfined() {
 	u.unconfined, u.readOnly = true, false
 	if rest, ok := strings.CutPrefix(u.pattern, tool.CommandFamily+"("); ok {
 		u.pattern = unconfined + "(" + rest

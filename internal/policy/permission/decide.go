@@ -13,19 +13,19 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-type unitKind int
+type partKind int
 
 const (
-	toolUnit unitKind = iota // the tool itself, for calls without other parts
-	commandUnit
-	readUnit
-	writeUnit
-	hostUnit
+	toolPart partKind = iota // the tool itself, for calls without other parts
+	commandPart
+	readPart
+	writePart
+	hostPart
 )
 
-// unit is one part of a call that is judged separately.
-type unit struct {
-	kind unitKind
+// part is one part of a call that is judged separately.
+type part struct {
+	kind partKind
 	by   callee // the call's tool
 	cmd  shellsyntax.Command
 	path string // absolute; "" unknown; a pattern keeps its wildcards
@@ -126,7 +126,7 @@ func (p *Policy) decide(c Call) Decision {
 	if d, refused := p.refuse(c, cmds); refused {
 		return d
 	}
-	return p.combine(c, p.units(c, cmds))
+	return p.combine(c, p.parts(c, cmds))
 }
 
 // commands returns the parsed command line: the tool's own parse, since the tool knows
@@ -138,23 +138,23 @@ func (p *Policy) commands(f tool.Footprint) ([]shellsyntax.Command, error) {
 	return command.ParseWith(f.Shell, shellsyntax.Options{Dir: p.cfg.Root, Home: p.cfg.Home, POSIX: p.cfg.POSIX})
 }
 
-// units splits a call into its units.
-func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
+// parts splits a call into its parts.
+func (p *Policy) parts(c Call, cmds []shellsyntax.Command) []part {
 	held := p.held(c.Footprint)
-	out := p.lineUnits(cmds, held)
+	out := p.lineParts(cmds, held)
 	for _, l := range c.Footprint.Resolved {
-		if u := p.landUnit(l); !l.Maybe || p.asksAbout(u) || !held && (u.guard != noGuard || p.ruled(u)) {
+		if u := p.landPart(l); !l.Maybe || p.asksAbout(u) || !held && (u.guard != noGuard || p.ruled(u)) {
 			out = append(out, u)
 		}
 	}
 	for _, s := range c.Footprint.Reads {
-		out = append(out, p.pathUnit(readUnit, p.abs(s.Path), false))
+		out = append(out, p.pathPart(readPart, p.abs(s.Path), false))
 	}
 	for _, s := range c.Footprint.Writes {
-		out = append(out, p.pathUnit(writeUnit, p.abs(s.Path), false))
+		out = append(out, p.pathPart(writePart, p.abs(s.Path), false))
 	}
 	for _, h := range c.Footprint.Hosts {
-		u := unit{kind: hostUnit, host: hostOf(h), pattern: tool.WebFamily + "(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
+		u := part{kind: hostPart, host: hostOf(h), pattern: tool.WebFamily + "(" + hostOf(h) + ")", why: "it connects to " + hostOf(h)}
 		if c.Footprint.Shell != "" {
 			u.host = strings.ToLower(h)
 			u.pattern = network + "(" + u.host + ")"
@@ -164,17 +164,17 @@ func (p *Policy) units(c Call, cmds []shellsyntax.Command) []unit {
 	}
 	if c.Footprint.Shell != "" && len(out) == 0 {
 		// A comment, a [[ … ]], or a function that is never called.
-		return []unit{{kind: toolUnit, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
+		return []part{{kind: toolPart, by: callee{tool: c.Tool}, readOnly: true, why: "it runs nothing"}}
 	}
 	if len(out) == 0 || c.Footprint.Unknown && len(cmds) == 0 {
-		u := unit{kind: toolUnit, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: "it may change something"}
+		u := part{kind: toolPart, readOnly: c.ReadOnly && !c.Footprint.Unknown, pattern: c.Tool, why: "it may change something"}
 		out = append(out, u)
 	}
 	for i := range out {
 		out[i].by, out[i].shell, out[i].subject = c.callee(), c.Footprint.Shell != "", c.Subject
 		out[i].confined = p.confined(c.Footprint)
 		out[i].unparsed = out[i].cmd.Code && len(out[i].cmd.Words) == 1 && out[i].cmd.Words[0].Text == c.Footprint.Shell
-		if c.Footprint.Unconfined && out[i].kind == commandUnit && p.cfg.Sandbox.ReadOnly {
+		if c.Footprint.Unconfined && out[i].kind == commandPart && p.cfg.Sandbox.ReadOnly {
 			out[i].setUnconfined()
 		}
 	}
@@ -189,49 +189,49 @@ func hostOf(h string) string {
 	return strings.TrimSuffix(h, ".")
 }
 
-// pathUnit judges a path that is read or written.
-func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
-	u := unit{kind: w, path: abs, glob: glob}
+// pathPart judges a path that is read or written.
+func (p *Policy) pathPart(w partKind, abs string, glob bool) part {
+	u := part{kind: w, path: abs, glob: glob}
 	name := p.shown(abs)
 	if name == "." {
 		name = "the whole workspace"
 	}
 	verb, rule := "reads ", tool.ReadFamily+"("
-	if w == writeUnit {
+	if w == writePart {
 		verb, rule = "changes ", tool.EditFamily+"("
 	}
 	u.why = "it " + verb + name
 	u.pattern = rule + p.shown(abs) + ")"
 	prot := protectedBy(p.shown(abs), glob)
 	use, ruled := tool.GitUse{}, ""
-	if w == writeUnit && prot == "" {
+	if w == writePart && prot == "" {
 		use, ruled = p.gitUse(abs)
 	}
 	switch {
 	case ruled != "":
 		u.guard, u.sensitive, u.git, u.name = protectedGuard, true, use.Setting != tool.Instructions, ruled
 		u.why = "it changes " + name + ", " + gitDoes(use.Setting)
-	case w == writeUnit && prot != "":
+	case w == writePart && prot != "":
 		u.guard, u.sensitive = protectedGuard, true
 		u.why = "it changes " + name + ", and " + whyProtected(prot)
-	case w == readUnit && p.cfg.Spill != "" && under(abs, p.cfg.Spill):
+	case w == readPart && p.cfg.Spill != "" && under(abs, p.cfg.Spill):
 		u.readOnly = true
-	case !p.inside(abs) && w == readUnit && p.readable(abs):
+	case !p.inside(abs) && w == readPart && p.readable(abs):
 		u.readOnly = true
-	case !p.inside(abs) && w == writeUnit && p.scratch(abs):
+	case !p.inside(abs) && w == writePart && p.scratch(abs):
 		u.scratch = true
 	case !p.inside(abs):
 		u.guard = outsideGuard
 		u.why = "it " + verb + abs + ", which is outside the workspace"
-		u.sensitive = w == writeUnit && systemPath(abs) || secrets.LooksSecret(abs)
-		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; w == readUnit && !u.sensitive && !Wide(dir, p.cfg.Home) && !Wide(dir, p.cfg.RealHome) {
+		u.sensitive = w == writePart && systemPath(abs) || secrets.LooksSecret(abs)
+		if dir := abs[:strings.LastIndexByte(abs, '/')+1]; w == readPart && !u.sensitive && !HoldsHome(dir, p.cfg.Home) && !HoldsHome(dir, p.cfg.RealHome) {
 			u.pattern = rule + dir + "**)"
 		}
-	case secrets.LooksSecret(abs) && !(w == readUnit && secrets.EnvFile(abs)): // its values are masked
+	case secrets.LooksSecret(abs) && !(w == readPart && secrets.EnvFile(abs)): // its values are masked
 		u.guard, u.sensitive = secretGuard, true
 		u.why = "it " + verb + name + ", which looks like it holds secrets"
 	default:
-		u.readOnly = w == readUnit
+		u.readOnly = w == readPart
 	}
 	if glob || strings.ContainsAny(abs, "()*?'\"\\") || !printable(abs) {
 		u.pattern = ""
@@ -240,33 +240,33 @@ func (p *Policy) pathUnit(w unitKind, abs string, glob bool) unit {
 }
 
 // instead returns what the model can do where a path outside the workspace stays closed.
-func (p *Policy) instead(u unit) string {
+func (p *Policy) instead(u part) string {
 	switch {
 	case u.guard != outsideGuard || u.path == "":
 		return ""
-	case u.kind == writeUnit:
+	case u.kind == writePart:
 		if p.cfg.Scratch != nil {
 			return "Write below the workspace, or a new file in /tmp"
 		}
 		return "Write below the workspace"
-	case u.kind == readUnit:
+	case u.kind == readPart:
 		return "Open to every tool are the workspace, /usr, and the toolchains, libraries and module caches that are installed"
 	}
 	return ""
 }
 
 // combine judges every part; the strictest answer counts.
-func (p *Policy) combine(c Call, units []unit) Decision {
+func (p *Policy) combine(c Call, parts []part) Decision {
 	out := Decision{Verdict: Allow, By: event.ByReadOnly, Reason: "it only reads", CanAlways: true}
 	var reasons, patterns []string
-	var granted []unit
+	var granted []part
 	whole := true
-	started := startedUnits{always: true}
-	bare := p.open != "" && c.Footprint.Shell != "" && !p.mode.Free() && p.confine(c, units, nil).Level == process.Unconfined
-	for _, u := range units {
+	started := startedParts{always: true}
+	bare := p.unconfinable != "" && c.Footprint.Shell != "" && !p.mode.Free() && p.confine(c, parts, nil).Level == process.Unconfined
+	for _, u := range parts {
 		d := p.judge(u)
 		if bare && d.Verdict == Allow && d.By != event.ByRule && !u.derived { // a folder that holds keys
-			d = Decision{Verdict: Ask, By: event.BySandbox, Reason: u.why + ", and nothing confines it: " + p.open, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
+			d = Decision{Verdict: Ask, By: event.BySandbox, Reason: u.why + ", and nothing confines it: " + p.unconfinable, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
 		}
 		if d.Verdict == Ask || d.By == event.ByRule {
 			granted = append(granted, u)
@@ -291,10 +291,10 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 			out.By, out.Reason, out.Rule = d.By, d.Reason, d.Rule
 		}
 	}
-	out.Confine = p.confine(c, units, granted)
+	out.Confine = p.confine(c, parts, granted)
 	if out.Confine.Level == process.Workspace && p.mode.on(doChange) == Ask {
 		if out.Confine.Asks, out.Changes = started.asks(), strings.Join(started.patterns, ", "); out.Confine.Asks {
-			out.Confine.Editors = p.editors(units)
+			out.Confine.Editors = p.editors(parts)
 		}
 	}
 	if program := p.plantedFor(out); program != "" {
@@ -323,9 +323,9 @@ func (p *Policy) combine(c Call, units []unit) Decision {
 	return out
 }
 
-// startedUnits are the parts of a command that only the sandbox lets start. If the person is
+// startedParts are the parts of a command that only the sandbox lets start. If the person is
 // asked about the command itself, or allows it by a rule, its changes are part of that.
-type startedUnits struct {
+type startedParts struct {
 	patterns []string // that would allow them, nil if one has none
 	always   bool     // they may be permanent
 	any      bool
@@ -333,11 +333,11 @@ type startedUnits struct {
 	unnamed  bool
 }
 
-func (s *startedUnits) add(u unit, d Decision) {
+func (s *startedParts) add(u part, d Decision) {
 	switch {
-	case u.kind == commandUnit && d.Verdict == Ask:
+	case u.kind == commandPart && d.Verdict == Ask:
 		s.asked = true
-	case d.By != event.BySandbox || u.kind != commandUnit && (u.kind != writeUnit || u.guard != noGuard):
+	case d.By != event.BySandbox || u.kind != commandPart && (u.kind != writePart || u.guard != noGuard):
 	case u.pattern == "":
 		s.any, s.unnamed = true, true
 	default:
@@ -352,16 +352,16 @@ func (s *startedUnits) add(u unit, d Decision) {
 	}
 }
 
-func (s *startedUnits) asks() bool { return s.any && !s.asked }
+func (s *startedParts) asks() bool { return s.any && !s.asked }
 
 // judge judges one part, in the order of the package comment.
-func (p *Policy) judge(u unit) Decision {
+func (p *Policy) judge(u part) Decision {
 	for _, r := range p.rules {
 		if r.List == Denies && p.denies(r, u) {
 			return denied(r)
 		}
 	}
-	if p.mode.ReadsOnly() && !u.held && !u.readOnly && (u.kind != hostUnit || u.shell) && u.kind != readUnit {
+	if p.mode.ReadsOnly() && !u.held && !u.readOnly && (u.kind != hostPart || u.shell) && u.kind != readPart {
 		return Decision{Verdict: Deny, By: event.ByMode, Reason: "plan mode only reads, and " + u.why}
 	}
 	ask := Decision{Verdict: Ask, Reason: u.why, Pattern: u.pattern, CanAlways: !u.sensitive && u.pattern != ""}
@@ -413,7 +413,7 @@ func (r Rule) told() string {
 }
 
 // byMode decides if no rule matches.
-func (p *Policy) byMode(u unit, ask Decision) Decision {
+func (p *Policy) byMode(u part, ask Decision) Decision {
 	switch {
 	case u.unparsed && !u.held:
 		ask.By, ask.Reason = event.BySyntax, "its command line cannot be parsed, so its effect is unknown"
@@ -435,12 +435,12 @@ func (p *Policy) byMode(u unit, ask Decision) Decision {
 	case u.readOnly:
 		return Decision{Verdict: Allow, By: event.ByReadOnly, Reason: "it only reads"}
 	}
-	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.wide }
+	is := func(f fact) bool { return p.mode.on(f) == Allow && !p.holdsHome }
 	ok := p.mode.Free() || u.derived
 	switch u.kind {
-	case writeUnit:
+	case writePart:
 		ok = ok || is(doEdit)
-	case commandUnit:
+	case commandPart:
 		ok = ok || u.confined && (u.edits && is(doEdit) || u.check && is(doCheck)) || is(doCheck) && p.trusted && u.check && len(command.Executing(u.cmd)) == 0 && !p.redefined(definitions...)
 	}
 	switch ask.By = event.ByMode; {

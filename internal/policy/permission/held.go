@@ -111,7 +111,7 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 		return heldRuled(r), Ask
 	}
 	p = p.forCall("", git)
-	if p.wide {
+	if p.holdsHome {
 		return Opening{}, Deny
 	}
 	if p.mode.Free() { // a sandbox that a person configured holds in it, and it asks nothing
@@ -125,19 +125,19 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	case p.ofPerson(r) && changes:
 		return Opening{Act: ActPerson, Opens: r.What}, Ask
 	case r.Act == process.ActRead:
-		return p.heldFile(readUnit, r.What)
+		return p.heldFile(readPart, r.What)
 	case !changes:
 		return Opening{}, Deny
 	}
 	switch r.Act {
 	case process.ActGit:
-		_, v := p.heldFile(writeUnit, r.What)
+		_, v := p.heldFile(writePart, r.What)
 		return Opening{Act: r.Act, Opens: r.What}, v // without its hooks and configuration, which no rule says
 	case process.ActWrite, process.ActRemove:
 		if p.inside(r.What) {
 			return p.heldProtected(r.What)
 		}
-		return p.heldFile(writeUnit, r.What)
+		return p.heldFile(writePart, r.What)
 	case process.ActHost, process.ActConnect:
 		return p.heldHost(r)
 	}
@@ -146,7 +146,7 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 
 // heldProtected decides about a protected file of the workspace. Git's own files stay closed.
 func (p *Policy) heldProtected(file string) (Opening, Verdict) {
-	u := p.pathUnit(writeUnit, file, false).ofCommand()
+	u := p.pathPart(writePart, file, false).ofCommand()
 	if u.guard != protectedGuard || u.git || strings.HasPrefix(protected(p.shown(file)), ".git") || path.Clean(file) != file {
 		return Opening{}, Deny
 	}
@@ -157,10 +157,10 @@ func (p *Policy) heldProtected(file string) (Opening, Verdict) {
 
 // heldFile decides about a file outside the workspace, and offers the folder above it where
 // that is not more than one would allow.
-func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
+func (p *Policy) heldFile(kind partKind, file string) (Opening, Verdict) {
 	judge := func(path string) Decision {
-		u := p.landUnit(tool.ResolvedPath{Path: path, Named: path, Write: kind == writeUnit}).ofCommand()
-		if kind == readUnit && u.pattern != "" {
+		u := p.landPart(tool.ResolvedPath{Path: path, Named: path, Write: kind == writePart}).ofCommand()
+		if kind == readPart && u.pattern != "" {
 			u.pattern = tool.ReadFamily + "(" + p.shown(path) + ")" // what is opened, no more
 		}
 		return p.judge(u)
@@ -169,7 +169,7 @@ func (p *Policy) heldFile(kind unitKind, file string) (Opening, Verdict) {
 		return Opening{}, Deny
 	}
 	o := Opening{Act: process.ActWrite, Opens: file}
-	if kind == readUnit {
+	if kind == readPart {
 		o.Act = process.ActRead
 	}
 	d := judge(file)
@@ -198,7 +198,7 @@ func (p *Policy) heldHost(r process.Refusal) (Opening, Verdict) {
 		return Opening{}, Deny
 	}
 	o := Opening{Act: r.Act, Opens: g.String(), Name: r.Name}
-	u := unit{kind: hostUnit, host: o.Opens, pattern: network + "(" + o.Opens + ")"}
+	u := part{kind: hostPart, host: o.Opens, pattern: network + "(" + o.Opens + ")"}
 	d := p.judge(u.ofCommand())
 	if d.Verdict == Ask && g.LinkLocal() {
 		return Opening{}, Deny // only a rule that names it opens it
@@ -214,8 +214,8 @@ func (o *Opening) offers(d Decision) {
 	}
 }
 
-// ofCommand returns the unit as part of a command line.
-func (u unit) ofCommand() unit {
+// ofCommand returns the part as part of a command line.
+func (u part) ofCommand() part {
 	u.by, u.shell = callee{tool: tool.CommandFamily, family: tool.CommandFamily}, true
 	return u
 }
@@ -231,7 +231,7 @@ func (p *Policy) mayOpen(file string) bool {
 	}
 	switch {
 	case p.usedByGit(file),
-		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), Wide(file, p.cfg.Home),
+		!path.IsAbs(file), path.Clean(file) != file, file == "/", p.inside(file), HoldsHome(file, p.cfg.Home),
 		gitControl(file), p.keyFile(file), secrets.LooksSecret(file), protected(file) != "",
 		slices.Contains(strings.Split(fold2(file), "/"), ".git"),
 		p.cfg.State != "" && (under(file, p.cfg.State) || under(p.cfg.State, file)),

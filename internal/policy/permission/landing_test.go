@@ -82,7 +82,7 @@ func TestProjectRulesNarrow(t *testing.T) {
 // asking but in yolo.
 func TestWideFolder(t *testing.T) {
 	for root, wide := range map[string]bool{"/": true, "/home": true, "/home/me": true, "/home/me/": true, "/home/me/w": false, "/srv": false} {
-		if Wide(root, "/home/me") != wide {
+		if HoldsHome(root, "/home/me") != wide {
 			t.Errorf("%s: wide %t", root, !wide)
 		}
 		for _, m := range []Mode{AcceptEdits, Auto, Yolo} {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// This file splits a command line into units. What a command does is decided when it does
+// This file splits a command line into parts. What a command does is decided when it does
 // it: the sandbox holds it there. Its words decide only what the kernel does not meet: the
 // rules about commands, files that look like secrets, and which rule a yes adds. Without a
 // sandbox a closed list of reading programs and the person's rules need no question;
@@ -20,19 +20,19 @@ import (
 
 // held reports whether a command line starts in the sandbox, which holds what it does.
 func (p *Policy) held(f tool.Footprint) bool {
-	return f.Shell != "" && !f.Unconfined && p.cfg.Sandbox.starts(p.mode) && (!p.wide || p.mode.ReadsOnly())
+	return f.Shell != "" && !f.Unconfined && p.cfg.Sandbox.starts(p.mode) && (!p.holdsHome || p.mode.ReadsOnly())
 }
 
 // confined reports whether a command line that changes something would run in the sandbox.
 func (p *Policy) confined(f tool.Footprint) bool {
-	return f.Shell != "" && !f.Unconfined && p.cfg.Sandbox.Workspace && !p.wide
+	return f.Shell != "" && !f.Unconfined && p.cfg.Sandbox.Workspace && !p.holdsHome
 }
 
-// lineUnits returns the units of the simple commands of a line.
-func (p *Policy) lineUnits(cmds []shellsyntax.Command, held bool) []unit {
-	var out []unit
+// lineParts returns the parts of the simple commands of a line.
+func (p *Policy) lineParts(cmds []shellsyntax.Command, held bool) []part {
+	var out []part
 	for _, c := range cmds {
-		u := p.commandUnit(c)
+		u := p.commandPart(c)
 		if u.held = held; !held {
 			u.readOnly = u.readOnly && p.readsPlainly(c) && !searches(c)
 			out = append(out, p.named(c, u.readOnly)...)
@@ -52,11 +52,11 @@ func (p *Policy) readsPlainly(c shellsyntax.Command) bool {
 		!slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows && !r.Bare && r.family() == tool.ReadFamily })
 }
 
-// commandUnit returns the unit of a simple command.
-func (p *Policy) commandUnit(c shellsyntax.Command) unit {
-	u := unit{kind: commandUnit, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
+// commandPart returns the part of a simple command.
+func (p *Policy) commandPart(c shellsyntax.Command) part {
+	u := part{kind: commandPart, cmd: c, why: "it runs `" + shorten(c.String()) + "`"}
 	alone := c
-	alone.Redirects = nil // they are units of their own
+	alone.Redirects = nil // they are parts of their own
 	u.readOnly = c.Func || command.ReadOnly(alone) || startsOnly(c)
 	if len(c.Words)+len(c.Assigns) == 0 {
 		u.why = "it evaluates what may be code"
@@ -94,16 +94,16 @@ func startsOnly(c shellsyntax.Command) bool {
 	return (c.Words[1].Text == "-c" || c.Words[1].Text == "-lc") && c.Words[2].Known
 }
 
-// written returns the units of the files that redirections write.
-func (p *Policy) written(c shellsyntax.Command, held bool) []unit {
-	var out []unit
+// written returns the parts of the files that redirections write.
+func (p *Policy) written(c shellsyntax.Command, held bool) []part {
+	var out []part
 	for _, r := range c.Redirects {
 		if !r.Writes() || r.Target.Proc || r.Target.Known && command.SafeDevice(r.Target.Text) {
 			continue
 		}
 		paths, ok := c.Paths(r.Target)
 		if !ok || !r.Target.Known {
-			u := unit{kind: writeUnit, guard: outsideGuard, held: held, why: "it redirects to " + shorten(r.Target.Text) + ", which cannot be known before it runs"}
+			u := part{kind: writePart, guard: outsideGuard, held: held, why: "it redirects to " + shorten(r.Target.Text) + ", which cannot be known before it runs"}
 			if held {
 				u.guard = noGuard
 			}
@@ -111,7 +111,7 @@ func (p *Policy) written(c shellsyntax.Command, held bool) []unit {
 			continue
 		}
 		for _, abs := range paths {
-			u := p.pathUnit(writeUnit, abs, false)
+			u := p.pathPart(writePart, abs, false)
 			if u.held = held; held && u.guard != noGuard {
 				u.guard, u.pattern = noGuard, "" // the kernel meets it there
 			}
@@ -124,13 +124,13 @@ func (p *Policy) written(c shellsyntax.Command, held bool) []unit {
 // named returns the files among the words of a command that a question or a rule is about,
 // where no sandbox holds the command: files that look like secrets, protected ones, and what
 // is outside the workspace.
-func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
-	var out []unit
-	add := func(kind unitKind, abs string, glob bool) {
-		if command.SafeDevice(abs) || slices.ContainsFunc(out, func(o unit) bool { return o.path == abs }) {
+func (p *Policy) named(c shellsyntax.Command, reads bool) []part {
+	var out []part
+	add := func(kind partKind, abs string, glob bool) {
+		if command.SafeDevice(abs) || slices.ContainsFunc(out, func(o part) bool { return o.path == abs }) {
 			return
 		}
-		u := p.pathUnit(kind, abs, glob)
+		u := p.pathPart(kind, abs, glob)
 		u.derived = true
 		switch {
 		case u.guard == noGuard && glob && secretGlob(abs):
@@ -141,9 +141,9 @@ func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 		}
 		out = append(out, u)
 	}
-	kind := writeUnit
+	kind := writePart
 	if reads {
-		kind = readUnit
+		kind = readPart
 	}
 	words := slices.Concat(c.Words[min(1, len(c.Words)):], c.Via)
 	if slices.Contains([]string{"echo", "printf"}, base(c)) {
@@ -153,8 +153,8 @@ func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 		words = slices.Delete(words, i, i+1)
 	}
 	for _, w := range words {
-		for _, k := range [...]unitKind{readUnit, writeUnit} {
-			if u := (unit{kind: k, derived: true, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}); !w.Known && !w.Glob && p.mayBeDenied(u) {
+		for _, k := range [...]partKind{readPart, writePart} {
+			if u := (part{kind: k, derived: true, why: "it is given " + shorten(w.Text) + ", which cannot be known before it runs"}); !w.Known && !w.Glob && p.mayBeDenied(u) {
 				out = append(out, u)
 			}
 		}
@@ -165,13 +165,13 @@ func (p *Policy) named(c shellsyntax.Command, reads bool) []unit {
 	for _, r := range c.Redirects {
 		if !r.Writes() {
 			for _, abs := range c.Forms(r.Target) {
-				add(readUnit, abs, !r.Target.Known)
+				add(readPart, abs, !r.Target.Known)
 			}
 		}
 	}
 	if len(c.Words) > 0 && !reads || len(c.Words) == 1 {
 		for _, abs := range c.Forms(shellsyntax.Word{Text: ".", Known: true}) {
-			add(readUnit, abs, false) // its own folder
+			add(readPart, abs, false) // its own folder
 		}
 	}
 	return out
@@ -195,12 +195,12 @@ func patternOf(name string, words []shellsyntax.Word) int {
 
 // asksAbout reports whether a person is asked about a file that a held command names: it
 // looks like a secret, and the sandbox lets every command read it.
-func (p *Policy) asksAbout(u unit) bool {
+func (p *Policy) asksAbout(u part) bool {
 	return u.guard == secretGuard || p.keyFile(u.path) && !slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, u.path) })
 }
 
-// ruled reports whether a rule about paths names a unit's file.
-func (p *Policy) ruled(u unit) bool {
+// ruled reports whether a rule about paths names a part's file.
+func (p *Policy) ruled(u part) bool {
 	return p.mayBeDenied(u) || slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List != Allows && !r.Bare && p.denies(r, u) })
 }
 
@@ -219,13 +219,13 @@ func base(c shellsyntax.Command) string {
 	return ""
 }
 
-// landUnit judges a place that a call asks for or that a running command meets.
-func (p *Policy) landUnit(l tool.ResolvedPath) unit {
-	kind := readUnit
+// landPart judges a place that a call asks for or that a running command meets.
+func (p *Policy) landPart(l tool.ResolvedPath) part {
+	kind := readPart
 	if l.Write {
-		kind = writeUnit
+		kind = writePart
 	}
-	u := p.pathUnit(kind, l.Path, false)
+	u := p.pathPart(kind, l.Path, false)
 	u.derived = true
 	named := l.Named
 	if path.IsAbs(named) {

@@ -56,16 +56,16 @@ func IsFamily(name string) bool {
 	return Rule{Tool: name}.family() != "" || name == unconfined || name == network
 }
 
-// coversKind reports whether a rule's tool covers units of that kind.
-func (r Rule) coversKind(u unit) bool {
+// coversKind reports whether a rule's tool covers parts of that kind.
+func (r Rule) coversKind(u part) bool {
 	switch u.kind {
-	case commandUnit:
+	case commandPart:
 		return r.family() == tool.CommandFamily || r.Tool == unconfined && (r.List == Allows || u.unconfined)
-	case writeUnit:
+	case writePart:
 		return r.family() == tool.EditFamily || r.namesFiles(u.by)
-	case readUnit:
+	case readPart:
 		return r.family() == tool.ReadFamily || r.namesFiles(u.by)
-	case hostUnit:
+	case hostPart:
 		if u.shell {
 			return r.Tool == network || r.family() == tool.WebFamily && r.List != Allows
 		}
@@ -89,7 +89,7 @@ func (r Rule) specific() int {
 }
 
 // denies matches as widely as a person could mean the rule: for deny and ask rules.
-func (p *Policy) denies(r Rule, u unit) bool {
+func (p *Policy) denies(r Rule, u part) bool {
 	if !r.coversKind(u) {
 		return false
 	}
@@ -99,25 +99,25 @@ func (p *Policy) denies(r Rule, u unit) bool {
 		return true
 	}
 	switch u.kind {
-	case commandUnit:
+	case commandPart:
 		return denyCommand(r.words, u.cmd)
-	case readUnit, writeUnit:
+	case readPart, writePart:
 		return !u.held && u.path != "" && (p.pathMatch(r.Pattern, u.path, true) || u.glob && p.pathMatch(r.Pattern, path.Dir(u.path)+"/"+simple(path.Base(u.path)), true))
-	case hostUnit:
+	case hostPart:
 		return hostMatch(hostOf(r.Pattern), hostOf(u.host))
 	}
 	// Brackets that name nothing which is known of the call could mean this call.
 	return u.subject == "" || globMatch(fold(r.Pattern), fold(u.subject)) || tool.PlainName(r.Pattern) == tool.PlainName(u.subject)
 }
 
-// mayBeDenied reports whether a deny rule may name the unit: its path is not
+// mayBeDenied reports whether a deny rule may name the part: its path is not
 // fully known, or it is a folder that is changed with everything in it.
-func (p *Policy) mayBeDenied(u unit) bool {
-	if u.kind == commandUnit && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known) {
+func (p *Policy) mayBeDenied(u part) bool {
+	if u.kind == commandPart && (u.cmd.Code || len(u.cmd.Words) > 0 && !u.cmd.Words[0].Known) {
 		// Any program may run here.
 		return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.List == Denies && r.family() == tool.CommandFamily })
 	}
-	if u.kind != readUnit && u.kind != writeUnit || u.held { // the sandbox knows
+	if u.kind != readPart && u.kind != writePart || u.held { // the sandbox knows
 		return false
 	}
 	unknown := u.path == ""
@@ -136,7 +136,7 @@ func (p *Policy) mayBeDenied(u unit) bool {
 			return rule == "" && p.inside(u.path) || rule != "" && (strings.HasPrefix(lit, rule) || strings.HasPrefix(rule, lit))
 		}
 		rule := p.literal(r.Pattern)
-		return u.kind == writeUnit && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
+		return u.kind == writePart && u.derived && rule != "" && under(fold2(rule), fold2(u.path))
 	})
 }
 
@@ -152,14 +152,14 @@ func (p *Policy) literal(pattern string) string {
 	return strings.TrimSuffix(pattern, "/")
 }
 
-// allows matches narrowly: a guarded unit needs a rule that names it, and
+// allows matches narrowly: a guarded part needs a rule that names it, and
 // unknown parts are not covered.
-func (p *Policy) allows(r Rule, u unit) bool {
+func (p *Policy) allows(r Rule, u part) bool {
 	if !r.coversKind(u) {
 		return false
 	}
 	switch u.kind {
-	case commandUnit:
+	case commandPart:
 		switch {
 		case u.unconfined && r.Tool != unconfined:
 			return false
@@ -167,7 +167,7 @@ func (p *Policy) allows(r Rule, u unit) bool {
 			return !u.unparsed
 		}
 		return allowCommand(p.expandHome(r.words), u.cmd)
-	case readUnit, writeUnit:
+	case readPart, writePart:
 		if r.Bare {
 			return u.guard == noGuard && u.path != ""
 		}
@@ -187,7 +187,7 @@ func (p *Policy) allows(r Rule, u unit) bool {
 			return false
 		}
 		return p.pathMatch(r.Pattern, u.path, false)
-	case hostUnit:
+	case hostPart:
 		return r.Bare || hostMatch(r.Pattern, u.host)
 	}
 	return r.Bare
@@ -205,7 +205,7 @@ func (p *Policy) expandHome(words []string) []string {
 const anywhere = "//**"
 
 // namesProtected reports whether the rule itself contains the protected name.
-func namesProtected(pattern string, u unit) bool {
+func namesProtected(pattern string, u part) bool {
 	name := u.name
 	if name == "" {
 		name = protectedBy(u.path, u.glob)
@@ -302,7 +302,7 @@ func wordMatch(pat []string, i int, w string) bool {
 	if globMatch(pat[i], w) {
 		return true
 	}
-	// npm run test:* also means test:unit.
+	// npm run test:* also means test:part.
 	return i > 0 && i == len(pat)-2 && pat[i+1] == "*" && strings.HasPrefix(w, pat[i]+":")
 }
 
@@ -365,7 +365,7 @@ func denyWords(pat []string, words []shellsyntax.Word) bool {
 		low[0] = path.Base(low[0])
 	}
 	p := strings.Join(low, " ")
-	script, last := strings.CutSuffix(p, " *") // npm run test:* also means test:unit
+	script, last := strings.CutSuffix(p, " *") // npm run test:* also means test:part
 	return denyText(p, words) || last && denyText(script+":*", words)
 }
 

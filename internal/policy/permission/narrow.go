@@ -69,10 +69,10 @@ func (p *Policy) needs(c Call) (right, what string) {
 		return route.RightRun, "the effect of the command is unknown"
 	}
 	shell := c.Footprint.Shell != "" || len(cmds) > 0
-	for _, u := range p.units(c, cmds) {
+	for _, u := range p.parts(c, cmds) {
 		check, ok := command.CheckOf(u.cmd)
 		switch {
-		case u.readOnly || u.kind == readUnit || u.kind == hostUnit || ok && !check.MayWrite():
+		case u.readOnly || u.kind == readPart || u.kind == hostPart || ok && !check.MayWrite():
 			continue
 		case shell:
 			return route.RightRun, u.why

@@ -126,8 +126,8 @@ func (p *Policy) covers(l limit, c Call) bool {
 		return len(cmds) > 0 && !slices.ContainsFunc(cmds, func(cmd shellsyntax.Command) bool { return !p.coversCommand(l, cmd) })
 	}
 	some := false
-	for _, u := range p.units(c, nil) {
-		if u.kind == readUnit && c.Family == tool.EditFamily {
+	for _, u := range p.parts(c, nil) {
+		if u.kind == readPart && c.Family == tool.EditFamily {
 			continue // what it changes
 		}
 		if !slices.ContainsFunc(l.rules, func(r Rule) bool { return p.allows(r, u) }) {

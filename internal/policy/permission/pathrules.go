@@ -13,7 +13,7 @@ import (
 
 // pathRules returns the rules about paths for a call's processes, without those that ask
 // about what a person is asked about before it runs.
-func (p *Policy) pathRules(granted []unit) []process.PathRule {
+func (p *Policy) pathRules(granted []part) []process.PathRule {
 	var out []process.PathRule
 	only := true
 	for _, r := range p.rules {
@@ -25,7 +25,7 @@ func (p *Policy) pathRules(granted []unit) []process.PathRule {
 		case Denies:
 			one.List = process.DeniesPath
 		case Asks:
-			if slices.ContainsFunc(granted, func(u unit) bool { return p.denies(r, u) }) {
+			if slices.ContainsFunc(granted, func(u part) bool { return p.denies(r, u) }) {
 				continue
 			}
 			one.List = process.AsksPath

@@ -110,15 +110,15 @@ type Policy struct {
 	rules   []Rule
 	ignored []Rule
 	// changed are the base names of files the agent changed, folded.
-	changed map[string]bool
-	git     []tool.GitUse  // what git runs or reads in the call that is judged
-	runs    func() []Ran   // what its command line runs
-	began   moment         // when the session was opened first
-	wide    bool           // see Wide
-	open    string         // see openTo
-	trusted bool           // see Trust
-	system  confine.Policy // what every confined command may read
-	keys    []string       // what no confined command may read
+	changed      map[string]bool
+	git          []tool.GitUse  // what git runs or reads in the call that is judged
+	runs         func() []Ran   // what its command line runs
+	began        moment         // when the session was opened first
+	holdsHome    bool           // see HoldsHome
+	unconfinable string         // see whyUnconfinable
+	trusted      bool           // see Trust
+	system       confine.Policy // what every confined command may read
+	keys         []string       // what no confined command may read
 	// turn is the route of the running turn, which limits the rights, folded.
 	turn event.Routed
 	// limits are the tool lists of commands and skills for the running turn, folded;
@@ -134,8 +134,8 @@ func New(cfg Config) *Policy {
 	cfg.Root = clean(cfg.Root)
 	cfg.Home, cfg.RealHome = clean(cfg.Home), clean(cfg.RealHome)
 	cfg.Spill, cfg.State = clean(cfg.Spill), clean(cfg.State)
-	p := &Policy{cfg: cfg, mode: cfg.Mode, wide: cfg.Root != "" && (Wide(cfg.Root, cfg.Home) || Wide(cfg.Root, cfg.RealHome)), changed: map[string]bool{}}
-	p.open = openTo(cfg)
+	p := &Policy{cfg: cfg, mode: cfg.Mode, holdsHome: cfg.Root != "" && (HoldsHome(cfg.Root, cfg.Home) || HoldsHome(cfg.Root, cfg.RealHome)), changed: map[string]bool{}}
+	p.unconfinable = whyUnconfinable(cfg)
 	p.system = confine.New(confine.ReadOnly, confine.Facts{Home: cfg.Home})
 	p.keys = slices.Concat(p.system.Secrets, confine.New(confine.ReadOnly, confine.Facts{Home: cfg.RealHome}).Secrets)
 	return p
@@ -164,10 +164,10 @@ func (p *Policy) Mode() Mode { return p.mode }
 // Sandbox returns the confinement that the kernel offers.
 func (p *Policy) Sandbox() Sandbox { return p.cfg.Sandbox }
 
-// Wide reports whether a folder is not a project's folder: the whole machine, all homes
+// HoldsHome reports whether a folder is not a project's folder: the whole machine, all homes
 // or a home. There the modes accept-edits and auto ask where they would not ask in a
 // project.
-func Wide(root, home string) bool {
+func HoldsHome(root, home string) bool {
 	root, home = clean(root), clean(home)
 	return root == "/" || root == "/home" || root == "/Users" || home != "" && root == home
 }

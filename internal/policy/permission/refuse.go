@@ -175,7 +175,7 @@ func (p *Policy) refuseFiles(c shellsyntax.Command) string {
 			return "it changes git's configuration, which decides what git runs"
 		}
 	}
-	reads := len(c.Words) > 1 && p.commandUnit(c).readOnly
+	reads := len(c.Words) > 1 && p.commandPart(c).readOnly
 	file := func(w shellsyntax.Word, writes bool) string {
 		for _, abs := range c.Candidates(w) {
 			if p.cfg.Home == "" && strings.HasPrefix(abs, "~") {

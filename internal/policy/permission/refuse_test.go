@@ -149,7 +149,7 @@ func TestReadRuleOfTheHome(t *testing.T) {
 		"/home/u/notes": "read(/home/u/notes)", "/real/u/notes": "read(/real/u/notes)", "/home/notes": "read(/home/notes)", "/x": "read(/x)", "/home/u/docs/a": "read(/home/u/docs/**)",
 	} {
 		p := New(Config{Root: "/w", Home: "/home/u", RealHome: "/real/u"})
-		if u := p.pathUnit(readUnit, file, false); u.pattern != want {
+		if u := p.pathPart(readPart, file, false); u.pattern != want {
 			t.Errorf("%s: %s, want %s", file, u.pattern, want)
 		}
 	}

@@ -76,7 +76,7 @@ bash(make *)|a make deploy
 bash(make *)|? make SHELL=./x
 bash(make *)|? make -f x
 bash(npm run *)|a npm run deploy
-bash(npm run test:*)|a npm run test:unit
+bash(npm run test:*)|a npm run test:part
 bash(npm run test:*)|a npm run test
 bash(npm run test:*)|? npm run testify
 bash(vim *)|? vim +!x a

@@ -55,9 +55,9 @@ func (p *Policy) forCall(line string, git []tool.GitUse) *Policy {
 // since the person gave the rule, "" for none. A rule of the configuration or the command
 // line is given for what is there when the session begins. One without a pattern is given
 // for everything.
-func (p *Policy) changedSince(r Rule, u unit) string {
+func (p *Policy) changedSince(r Rule, u part) string {
 	agreed := cmp.Or(r.agreed, p.began)
-	if p.runs == nil || agreed == 0 || p.mode.Free() || r.Bare || u.kind != commandUnit || u.readOnly || r.Tool != unconfined && u.confined {
+	if p.runs == nil || agreed == 0 || p.mode.Free() || r.Bare || u.kind != commandPart || u.readOnly || r.Tool != unconfined && u.confined {
 		return ""
 	}
 	for _, f := range p.runs() {

@@ -148,7 +148,7 @@ func (l *comparison) force(again bool) bool {
 func (l *comparison) watchedByRules(c *cursor, path []byte) bool {
 	name := c.seek(path)
 	d := c.d
-	if d == nil || d.closed {
+	if d == nil || d.ignored {
 		return false
 	}
 	if _, ok := c.find(name); ok && l.j.forced != nil && l.j.forced.Len() == 0 {
@@ -165,7 +165,7 @@ func (j *Journal) gitChanged(now int64) bool {
 	if is != j.gitSeen {
 		return true
 	}
-	if !is.racy(now) {
+	if !is.unstable(now) {
 		return false
 	}
 	is, end := lastHash(j.repo.index, j.repo.idLen)
@@ -190,7 +190,7 @@ func (l *comparison) clean(in state) []cleanFile {
 			return
 		}
 		f := &c.d.files[i]
-		if f.state == in && !f.racy && !f.link() && !f.stamp.racy(l.now) && same(t, f.stamp, written) {
+		if f.state == in && !f.unstable && !f.link() && !f.stamp.unstable(l.now) && same(t, f.stamp, written) {
 			all = append(all, cleanFile{c.d, int32(i), t.ID})
 		}
 	})

@@ -22,7 +22,7 @@ type comparison struct {
 	p    dirOpener
 	now  int64
 	work []*fileRead
-	// unread are folders with files that are read without being reported (file.quiet).
+	// unread are folders with files that are read without being reported (file.unreported).
 	// They may be all files of a large tree, so they are not in work.
 	unread   []*dir
 	removed  []removedFile
@@ -131,7 +131,7 @@ func (l *comparison) findChanges(touched []string) error {
 func (l *comparison) queue(founds []dirDiff) {
 	slices.SortFunc(founds, func(a, b dirDiff) int { return strings.Compare(a.d.path, b.d.path) })
 	for _, f := range founds {
-		if l.saw(f.d, f.unsure); f.gone {
+		if l.visited(f.d, f.unsure); f.gone {
 			continue
 		}
 		for _, i := range f.changed {
@@ -185,7 +185,7 @@ func (l *comparison) addFolders(paths []string) {
 		if up, _ := split(p); p != "" && l.j.index.dirs[up] == nil {
 			l.addDir(up, l.j.outer, false, true, true)
 		}
-		if d := l.j.index.dirs[p]; d == nil || d.flat {
+		if d := l.j.index.dirs[p]; d == nil || d.shallow {
 			if p != "" {
 				l.addDir(p, l.j.outer, false, false, true)
 			} else if d == nil {
@@ -197,7 +197,7 @@ func (l *comparison) addFolders(paths []string) {
 
 // addDir adds a folder with everything below it; silent if its content may be
 // old. It reports whether the folder is watched.
-func (l *comparison) addDir(dirPath string, above workspace.Ignore, closed, flat, silent bool) bool {
+func (l *comparison) addDir(dirPath string, above workspace.Ignore, ignored, shallow, silent bool) bool {
 	j := l.j
 	if j.index.files >= j.opt.MaxFiles || !l.deadline.IsZero() && len(j.index.dirs)%64 == 0 && j.opt.Now().After(l.deadline) || l.ctx.Err() != nil {
 		j.full = true
@@ -207,8 +207,8 @@ func (l *comparison) addDir(dirPath string, above workspace.Ignore, closed, flat
 	if d == nil {
 		d = &dir{path: dirPath}
 	}
-	d.flat = flat
-	if !l.list(d, above, closed, silent, false) {
+	d.shallow = shallow
+	if !l.list(d, above, ignored, silent, false) {
 		if l.w != nil && j.index.dirs[dirPath] != d {
 			l.w.forget(d)
 		}
@@ -221,12 +221,12 @@ func (l *comparison) addDir(dirPath string, above workspace.Ignore, closed, flat
 // relist reads a folder's names again. deep: the rules changed, and everything
 // below is judged again.
 func (l *comparison) relist(d *dir, above workspace.Ignore, deep bool) {
-	l.relistAs(d, above, d.closed, deep)
+	l.relistAs(d, above, d.ignored, deep)
 }
 
 func (l *comparison) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
 	if !l.list(d, above, closed, l.suppressNew && deep, deep) {
-		d.racy = true // not readable now; try again
+		d.unstable = true // not readable now; try again
 	}
 }
 
@@ -244,17 +244,17 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 	if l.w != nil {
 		l.w.ensureWatched(d, f, n)
 	}
-	l.saw(d, false)
+	l.visited(d, false)
 	names, err := f.names()
 	if err != nil {
 		return false
 	}
 	slices.Sort(names)
-	oldRules, oldClosed, known := d.rules, d.closed, j.index.dirs[d.path] == d
-	d.closed = closed
+	oldRules, oldClosed, known := d.rules, d.ignored, j.index.dirs[d.path] == d
+	d.ignored = closed
 	l.readRules(d, f, above, names)
 	l.newRules = l.newRules || !known && d.ignore != stamp{}
-	d.stamp, d.racy = st, st.racy(l.now)
+	d.stamp, d.unstable = st, st.unstable(l.now)
 	j.index.touched(d)
 	oldFiles, oldSubs := d.files, d.subs
 	d.files, d.subs = make([]file, 0, len(names)), nil
@@ -274,7 +274,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		if err != nil || st.special() {
 			continue
 		}
-		off := d.closed || d.rules.Match(rel, st.dir())
+		off := d.ignored || d.rules.Match(rel, st.dir())
 		if off && !j.forced.Tracks(rel, st.dir()) {
 			if present == nil {
 				present = map[string]bool{}
@@ -285,7 +285,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		// It was ignored before, so its existence proves nothing.
 		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced.Tracks(rel, st.dir())
 		if st.dir() {
-			if d.flat && j.index.dirs[rel] == nil {
+			if d.shallow && j.index.dirs[rel] == nil {
 				continue
 			}
 			d.subs = append(d.subs, name)
@@ -297,7 +297,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			if l.w != nil && s.stamp.ino != st.ino {
 				l.w.noteMoved(s)
 			}
-			if deep || s.closed != off {
+			if deep || s.ignored != off {
 				defer l.relistAs(s, d.rules, off, true)
 			}
 			continue
@@ -311,7 +311,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			l.links = append(l.links, st.ino)
 		}
 		if hidden {
-			d.files[len(d.files)-1].quiet, quiet = true, true
+			d.files[len(d.files)-1].unreported, quiet = true, true
 			continue
 		}
 		l.work = append(l.work, &fileRead{d: d, name: name})

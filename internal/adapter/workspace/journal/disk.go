@@ -329,8 +329,8 @@ func (e *encoder) dir(d *dir) {
 	e.text(d.path)
 	e.stamp(d.stamp)
 	e.stamp(d.ignore)
-	e.flag(d.racy)
-	e.flag(d.closed)
+	e.flag(d.unstable)
+	e.flag(d.ignored)
 	e.num(int64(len(d.subs)))
 	for _, s := range d.subs {
 		e.text(s)
@@ -340,7 +340,7 @@ func (e *encoder) dir(d *dir) {
 		f := &d.files[i]
 		e.text(f.name)
 		e.stamp(f.stamp)
-		e.flag(f.racy)
+		e.flag(f.unstable)
 		e.data = append(append(e.data, byte(f.state)), f.id[:]...)
 	}
 }
@@ -389,14 +389,14 @@ func (r *decoder) stamp() stamp {
 }
 
 func (r *decoder) dir() *dir {
-	d := &dir{path: r.text(), stamp: r.stamp(), ignore: r.stamp(), racy: r.flag(), closed: r.flag()}
+	d := &dir{path: r.text(), stamp: r.stamp(), ignore: r.stamp(), unstable: r.flag(), ignored: r.flag()}
 	for range r.count(1) {
 		d.subs = append(d.subs, r.text())
 	}
 	n := r.count(40)
 	d.files = make([]file, 0, n)
 	for range n {
-		f := file{name: r.text(), stamp: r.stamp(), racy: r.flag(), state: state(r.bytes(1)[0])}
+		f := file{name: r.text(), stamp: r.stamp(), unstable: r.flag(), state: state(r.bytes(1)[0])}
 		f.id = id(r.bytes(int64(len(f.id))))
 		d.files = append(d.files, f)
 	}

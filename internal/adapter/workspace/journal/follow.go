@@ -287,10 +287,10 @@ func (w *watcher) restoreChanged(changed map[*dir]bool, all bool) {
 // noteRecheck updates whether a folder is compared in the next snapshot in any case: if
 // unsure is set, or a file of it may have changed unnoticed.
 func (w *watcher) noteRecheck(d *dir, unsure bool) {
-	racy, linked := d.racy || unsure, false
+	unstable, linked := d.unstable || unsure, false
 	for i := range d.files {
 		f := &d.files[i]
-		racy = racy || f.racy || f.state == unread
+		unstable = unstable || f.unstable || f.state == unread
 		linked = linked || f.stamp.links > 1
 	}
 	set := func(m map[*dir]bool, in bool) {
@@ -300,7 +300,7 @@ func (w *watcher) noteRecheck(d *dir, unsure bool) {
 			delete(m, d)
 		}
 	}
-	set(w.recheck, racy)
+	set(w.recheck, unstable)
 	set(w.hardLinked, linked)
 }
 

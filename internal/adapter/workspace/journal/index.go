@@ -33,10 +33,10 @@ const (
 	coarseTick = int64(2 * time.Second)
 )
 
-// racy reports whether the file may change after it was read without a change
+// unstable reports whether the file may change after it was read without a change
 // of its stamp: it was changed a moment ago. Only ctime counts: nobody can set
 // it.
-func (s stamp) racy(now int64) bool {
+func (s stamp) unstable(now int64) bool {
 	if s.ctime%int64(time.Second) == 0 {
 		return s.ctime+coarseTick >= now
 	}
@@ -58,28 +58,28 @@ const (
 type file struct {
 	name string
 	stamp
-	state state
-	racy  bool // it may have changed since it was read, with the same stamp
-	quiet bool // unread, and what it is is not reported
-	id    id
+	state      state
+	unstable   bool // it may have changed since it was read, with the same stamp
+	unreported bool // unread, and what it is is not reported
+	id         id
 }
 
 type id [32]byte
 
 // dir is a watched folder.
 type dir struct {
-	path   string // relative to the root, "" the root itself
-	stamp  stamp
-	racy   bool
-	closed bool // it is ignored: only tracked files in it are watched
-	flat   bool // folders in it are not watched
-	files  []file
-	subs   []string // names of watched folders, sorted
-	rules  workspace.Ignore
-	ignore stamp // of its .gitignore, zero if there is none
-	dirty  bool  // in index.dirty
-	watch  int32 // of the watcher, 0 for none
-	node   dirID // what is watched
+	path     string // relative to the root, "" the root itself
+	stamp    stamp
+	unstable bool
+	ignored  bool // it is ignored: only tracked files in it are watched
+	shallow  bool // folders in it are not watched
+	files    []file
+	subs     []string // names of watched folders, sorted
+	rules    workspace.Ignore
+	ignore   stamp // of its .gitignore, zero if there is none
+	dirty    bool  // in index.dirty
+	watch    int32 // of the watcher, 0 for none
+	node     dirID // what is watched
 }
 
 func (d *dir) find(name string) (*file, bool) {

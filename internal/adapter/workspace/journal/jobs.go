@@ -35,7 +35,7 @@ func (l *comparison) readAll() error {
 	l.unread = slices.DeleteFunc(l.unread, func(d *dir) bool { return l.j.index.dirs[d.path] != d })
 	for _, d := range l.unread {
 		for i := range d.files {
-			if d.files[i].quiet {
+			if d.files[i].unreported {
 				silent++
 			}
 		}
@@ -78,8 +78,8 @@ func (l *comparison) readUnread() error {
 	}
 	for _, d := range l.unread {
 		for i := range d.files {
-			if f := &d.files[i]; f.quiet {
-				if f.quiet = false; f.state == unread {
+			if f := &d.files[i]; f.unreported {
+				if f.unreported = false; f.state == unread {
 					jobs = append(jobs, &fileRead{d: d, name: f.name, silent: true})
 				}
 			}

@@ -228,8 +228,8 @@ func (l *comparison) finish(err error) {
 	}
 }
 
-// saw notes that a folder was listed or found changed.
-func (l *comparison) saw(d *dir, unsure bool) {
+// visited notes that a folder was listed or found changed.
+func (l *comparison) visited(d *dir, unsure bool) {
 	if l.w == nil {
 		return
 	}

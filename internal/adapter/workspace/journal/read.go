@@ -19,7 +19,7 @@ var errTorn = errors.New("it changes while it is read")
 // content is the content of a file as it was read.
 type content struct {
 	stamp stamp
-	racy  bool
+	unstable  bool
 	id    id     // SHA-256, or of a guess
 	git   id     // the object id, if it is needed
 	data  []byte // if it is small enough to be kept
@@ -48,7 +48,7 @@ func (j *Journal) read(f folder, name string, r *repo) (content, error) {
 		if err == nil {
 			after, err := f.stat(name)
 			if err == nil && after == st {
-				c.racy = st.racy(j.now())
+				c.unstable = st.unstable(j.now())
 				return c, nil
 			}
 			continue
@@ -65,7 +65,7 @@ func (j *Journal) read(f folder, name string, r *repo) (content, error) {
 		c = content{stamp: st}
 	}
 	c.guess(name)
-	c.racy = true
+	c.unstable = true
 	return c, nil
 }
 

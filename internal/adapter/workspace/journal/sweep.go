@@ -173,7 +173,7 @@ func (p *dirOpener) compare(d *dir, now int64) dirDiff {
 	if err != nil {
 		return out
 	}
-	out.relist = d.racy || st != d.stamp
+	out.relist = d.unstable || st != d.stamp
 	out.other = st.ino != d.stamp.ino
 	for i := range d.files {
 		out.compareFile(f, i)
@@ -192,7 +192,7 @@ func (d *dir) otherRules(f folder, now int64) bool {
 		return d.ignore != stamp{}
 	}
 	_, compared := d.find(ignoreName)
-	return st != d.ignore || !compared && st.racy(now)
+	return st != d.ignore || !compared && st.unstable(now)
 }
 
 // compareLinked compares the files that have several names: a change through another
@@ -224,7 +224,7 @@ func (out *dirDiff) compareFile(f folder, i int) {
 		} else {
 			out.unsure = true
 		}
-	case e.racy || e.state == unread || st != e.stamp:
+	case e.unstable || e.state == unread || st != e.stamp:
 		out.changed = append(out.changed, i)
 		out.rules = out.rules || e.name == ignoreName
 		if st.links > 1 && e.stamp.links < 2 {

@@ -63,7 +63,7 @@ func mode(s stamp) uint32 { return s.mode }
 func (l *comparison) updateFile(w *fileRead) (change, bool) {
 	e, ok := w.d.find(w.name)
 	if !ok && !w.nowIgnored || w.unreadable {
-		l.saw(w.d, true)
+		l.visited(w.d, true)
 		return change{}, false
 	}
 	c := change{Effect: tool.Effect{Path: w.d.join(w.name)}, before: w.old, had: w.hasOld && w.old.state != unread, from: w.old.size}
@@ -80,7 +80,7 @@ func (l *comparison) updateFile(w *fileRead) (change, bool) {
 			}
 			i := slices.IndexFunc(w.d.files, func(f file) bool { return f.name == w.name })
 			w.d.files = slices.Delete(w.d.files, i, i+1)
-			w.d.racy = true
+			w.d.unstable = true
 			l.j.index.touched(w.d)
 			l.j.index.files--
 		}
@@ -104,7 +104,7 @@ func (j *Journal) updateEntry(w *fileRead, e *file, same bool) {
 		j.noSpace++
 	}
 	old := *e
-	e.stamp, e.racy = w.read.stamp, w.read.racy
+	e.stamp, e.unstable = w.read.stamp, w.read.unstable
 	if !same || w.old.state == lost {
 		e.state, e.id = w.read.state, w.read.id
 	}
