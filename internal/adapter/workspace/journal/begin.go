@@ -75,16 +75,16 @@ func (l *comparison) claimCopies(d *dir) {
 		}
 	}
 	d.rules = l.above(d.path)
-	if (d.ignore == stamp{}) {
+	if (d.ignoreFile == stamp{}) {
 		return
 	}
 	if f, err := l.p.open(d.path); err == nil {
-		was := d.ignore
+		was := d.ignoreFile
 		l.readRules(d, f, d.rules, []string{ignoreName})
-		if d.ignore != was {
+		if d.ignoreFile != was {
 			// Its old content is not known; the sweep sees that it changed.
 			l.suppressNew = true
-			d.ignore = was
+			d.ignoreFile = was
 		}
 	}
 }

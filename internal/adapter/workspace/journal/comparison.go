@@ -224,14 +224,14 @@ func (l *comparison) relist(d *dir, above workspace.Ignore, deep bool) {
 	l.relistAs(d, above, d.ignored, deep)
 }
 
-func (l *comparison) relistAs(d *dir, above workspace.Ignore, closed, deep bool) {
-	if !l.list(d, above, closed, l.suppressNew && deep, deep) {
+func (l *comparison) relistAs(d *dir, above workspace.Ignore, ignored, deep bool) {
+	if !l.list(d, above, ignored, l.suppressNew && deep, deep) {
 		d.unstable = true // not readable now; try again
 	}
 }
 
 // list updates a folder's entries from the system, and queues new ones.
-func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep bool) bool {
+func (l *comparison) list(d *dir, above workspace.Ignore, ignored, silent, deep bool) bool {
 	j := l.j
 	f, err := l.p.open(d.path)
 	if err != nil {
@@ -250,17 +250,17 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		return false
 	}
 	slices.Sort(names)
-	oldRules, oldClosed, known := d.rules, d.ignored, j.index.dirs[d.path] == d
-	d.ignored = closed
+	oldRules, oldIgnored, known := d.rules, d.ignored, j.index.dirs[d.path] == d
+	d.ignored = ignored
 	l.readRules(d, f, above, names)
-	l.newRules = l.newRules || !known && d.ignore != stamp{}
+	l.newRules = l.newRules || !known && d.ignoreFile != stamp{}
 	d.stamp, d.unstable = st, st.unstable(l.now)
 	j.index.touched(d)
 	oldFiles, oldSubs := d.files, d.subs
 	d.files, d.subs = make([]file, 0, len(names)), nil
 	type fresh struct {
-		name           string
-		closed, silent bool
+		name            string
+		ignored, silent bool
 	}
 	var enter []fresh
 	var present map[string]bool // existing ignored names
@@ -283,7 +283,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 			continue
 		}
 		// It was ignored before, so its existence proves nothing.
-		hidden := silent || known && (oldClosed || oldRules.Match(rel, st.dir())) && !l.oldForced.Tracks(rel, st.dir())
+		hidden := silent || known && (oldIgnored || oldRules.Match(rel, st.dir())) && !l.oldForced.Tracks(rel, st.dir())
 		if st.dir() {
 			if d.shallow && j.index.dirs[rel] == nil {
 				continue
@@ -334,7 +334,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 		}
 	}
 	for _, e := range enter {
-		if !l.addDir(d.join(e.name), d.rules, e.closed, false, e.silent) {
+		if !l.addDir(d.join(e.name), d.rules, e.ignored, false, e.silent) {
 			if i, ok := slices.BinarySearch(d.subs, e.name); ok {
 				d.subs = slices.Delete(d.subs, i, i+1)
 			}
@@ -345,7 +345,7 @@ func (l *comparison) list(d *dir, above workspace.Ignore, closed, silent, deep b
 
 // readRules adds a folder's own .gitignore to the rules from above.
 func (l *comparison) readRules(d *dir, f folder, above workspace.Ignore, names []string) {
-	d.rules, d.ignore = above, stamp{}
+	d.rules, d.ignoreFile = above, stamp{}
 	if _, ok := slices.BinarySearch(names, ignoreName); !ok {
 		return
 	}
@@ -353,7 +353,7 @@ func (l *comparison) readRules(d *dir, f folder, above workspace.Ignore, names [
 	if err != nil || !st.plain() {
 		return
 	}
-	d.ignore = st
+	d.ignoreFile = st
 	if o, err := f.open(ignoreName); err == nil {
 		if text, err := readLimited(o, workspace.IgnoreMax); err == nil {
 			d.rules = above.With(base(d.path), "", string(text))

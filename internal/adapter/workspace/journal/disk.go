@@ -328,7 +328,7 @@ func (e *encoder) stamp(s stamp) {
 func (e *encoder) dir(d *dir) {
 	e.text(d.path)
 	e.stamp(d.stamp)
-	e.stamp(d.ignore)
+	e.stamp(d.ignoreFile)
 	e.flag(d.unstable)
 	e.flag(d.ignored)
 	e.num(int64(len(d.subs)))
@@ -389,7 +389,7 @@ func (r *decoder) stamp() stamp {
 }
 
 func (r *decoder) dir() *dir {
-	d := &dir{path: r.text(), stamp: r.stamp(), ignore: r.stamp(), unstable: r.flag(), ignored: r.flag()}
+	d := &dir{path: r.text(), stamp: r.stamp(), ignoreFile: r.stamp(), unstable: r.flag(), ignored: r.flag()}
 	for range r.count(1) {
 		d.subs = append(d.subs, r.text())
 	}

@@ -68,18 +68,18 @@ type id [32]byte
 
 // dir is a watched folder.
 type dir struct {
-	path     string // relative to the root, "" the root itself
-	stamp    stamp
-	unstable bool
-	ignored  bool // it is ignored: only tracked files in it are watched
-	shallow  bool // folders in it are not watched
-	files    []file
-	subs     []string // names of watched folders, sorted
-	rules    workspace.Ignore
-	ignore   stamp // of its .gitignore, zero if there is none
-	dirty    bool  // in index.dirty
-	watch    int32 // of the watcher, 0 for none
-	node     dirID // what is watched
+	path       string // relative to the root, "" the root itself
+	stamp      stamp
+	unstable   bool
+	ignored    bool // it is ignored: only tracked files in it are watched
+	shallow    bool // folders in it are not watched
+	files      []file
+	subs       []string // names of watched folders, sorted
+	rules      workspace.Ignore
+	ignoreFile stamp // of its .gitignore, zero if there is none
+	dirty      bool  // in index.dirty
+	watch      int32 // of the watcher, 0 for none
+	node       dirID // what is watched
 }
 
 func (d *dir) find(name string) (*file, bool) {

@@ -18,12 +18,12 @@ var errTorn = errors.New("it changes while it is read")
 
 // content is the content of a file as it was read.
 type content struct {
-	stamp stamp
-	unstable  bool
-	id    id     // SHA-256, or of a guess
-	git   id     // the object id, if it is needed
-	data  []byte // if it is small enough to be kept
-	state state  // lost or guess; the caller decides about kept
+	stamp    stamp
+	unstable bool
+	id       id     // SHA-256, or of a guess
+	git      id     // the object id, if it is needed
+	data     []byte // if it is small enough to be kept
+	state    state  // lost or guess; the caller decides about kept
 }
 
 // tries is how often a file that changes is read again.

@@ -178,7 +178,7 @@ func (p *dirOpener) compare(d *dir, now int64) dirDiff {
 	for i := range d.files {
 		out.compareFile(f, i)
 	}
-	if !out.rules && (out.relist || d.ignore != stamp{}) {
+	if !out.rules && (out.relist || d.ignoreFile != stamp{}) {
 		out.rules = d.otherRules(f, now)
 	}
 	return out
@@ -189,10 +189,10 @@ func (p *dirOpener) compare(d *dir, now int64) dirDiff {
 func (d *dir) otherRules(f folder, now int64) bool {
 	st, err := f.stat(ignoreName)
 	if err != nil || !st.plain() {
-		return d.ignore != stamp{}
+		return d.ignoreFile != stamp{}
 	}
 	_, compared := d.find(ignoreName)
-	return st != d.ignore || !compared && st.unstable(now)
+	return st != d.ignoreFile || !compared && st.unstable(now)
 }
 
 // compareLinked compares the files that have several names: a change through another
