@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -57,7 +58,7 @@ func (s *Servers) References(ctx context.Context, at tool.CodeAt) ([]tool.Symbol
 		return nil, err
 	}
 	out := s.spots(sp.c, ls)
-	slices.SortStableFunc(out, func(a, b tool.SymbolPosition) int {
+	sorting.By(out, func(a, b tool.SymbolPosition) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if out = slices.Compact(out); !all {
@@ -225,7 +226,7 @@ func (s *Servers) Complete(ctx context.Context, at tool.CodeAt, limit int) ([]to
 	if json.Unmarshal(raw, &list.Items) != nil {
 		_ = json.Unmarshal(raw, &list) // null: there is nothing
 	}
-	slices.SortStableFunc(list.Items, func(a, b completionItem) int {
+	sorting.By(list.Items, func(a, b completionItem) int {
 		return strings.Compare(cmp.Or(a.SortText, a.Label), cmp.Or(b.SortText, b.Label))
 	})
 	more := list.Incomplete
@@ -453,7 +454,7 @@ func (s *Servers) diagnosed(c *client, by map[string][]diagnostic) []tool.Diagno
 
 // sortDiagnostics puts errors first.
 func sortDiagnostics(ds []tool.Diagnostic) {
-	slices.SortStableFunc(ds, func(a, b tool.Diagnostic) int {
+	sorting.By(ds, func(a, b tool.Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
 	})
 }

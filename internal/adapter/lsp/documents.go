@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // documentLimit is the largest file that is sent to a server, in bytes. openLimit is how
@@ -221,7 +222,7 @@ func (c *client) tellLocked(events []fileEvent) {
 	if len(events) == 0 {
 		return
 	}
-	slices.SortFunc(events, func(a, b fileEvent) int { return strings.Compare(a.URI, b.URI) })
+	sorting.By(events, func(a, b fileEvent) int { return strings.Compare(a.URI, b.URI) })
 	_ = c.notify("workspace/didChangeWatchedFiles", didChangeWatched{events}) // as in closeLocked
 }
 

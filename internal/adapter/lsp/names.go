@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -214,7 +215,7 @@ func (s *Servers) named(ctx context.Context, name string) (tool.SymbolPosition, 
 	oneServer := !slices.ContainsFunc(of, func(c *client) bool { return c != of[0] })
 	// The symbol with the fewest parents is meant, if it is the only one. Symbols of
 	// different projects cannot be compared: their parents begin at different roots.
-	slices.SortStableFunc(found, func(a, b tool.SymbolPosition) int { return len(parts(a.In+" "+a.Name)) - len(parts(b.In+" "+b.Name)) })
+	sorting.By(found, func(a, b tool.SymbolPosition) int { return len(parts(a.In+" "+a.Name)) - len(parts(b.In+" "+b.Name)) })
 	if a, b := found[0], found[1]; oneServer && len(parts(a.In+" "+a.Name)) < len(parts(b.In+" "+b.Name)) && len(want) > 1 {
 		return a, of[0], nil
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // encoding is the unit in which a server counts the characters of a line.
@@ -195,7 +197,7 @@ func (t *text) apply(edits []textEdit, enc encoding) (string, error) {
 		}
 	}
 	// Several edits at one place are applied in the order given.
-	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	sorting.By(cuts, func(a, b cut) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	var b strings.Builder
 	done := 0
 	for _, c := range cuts {

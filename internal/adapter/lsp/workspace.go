@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -150,7 +151,7 @@ func (s *Servers) examples(word string, only bool) (out []example, whole bool) {
 		}
 		return false
 	})
-	slices.SortStableFunc(out, func(a, b example) int {
+	sorting.By(out, func(a, b example) int {
 		switch {
 		case a.mentions == b.mentions:
 			return 0

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -183,7 +184,7 @@ func found(set tool.Set, query string) tool.Result {
 			all = append(all, scored{t, n})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b scored) int { return b.n - a.n })
+	sorting.By(all, func(a, b scored) int { return b.n - a.n })
 	if len(all) == 0 {
 		return tool.Text("No tool matches. Try other words, or the name of a server.")
 	}

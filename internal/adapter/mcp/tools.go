@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -92,7 +93,7 @@ func (p *managedServer) make(a *Accepted) []serverTool {
 	}
 	p.made, p.madeOf = nil, a
 	items := slices.Clone(a.Items)
-	slices.SortFunc(items, func(a, b trustItem) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(items, func(a, b trustItem) int { return strings.Compare(a.Name, b.Name) })
 	for _, i := range items {
 		if i.Kind == "tool" {
 			t, err := p.tool(i)

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Limits of one build repair: each try costs a build.
@@ -100,7 +101,7 @@ func (b *builder) fix() (whole bool, err error) {
 
 // ranked puts last what is not used: that is often only a consequence of a misspelt name.
 func ranked(errs []repair.BuildError) []repair.BuildError {
-	slices.SortStableFunc(errs, func(a, b repair.BuildError) int {
+	sorting.By(errs, func(a, b repair.BuildError) int {
 		return strings.Count(a.Msg, "and not used") - strings.Count(b.Msg, "and not used")
 	})
 	return errs

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
@@ -161,7 +162,7 @@ func frontHooks(root, name string, f file) ([]hook.Rule, error) {
 // everyFile returns one source that covers every byte of the plugin.
 func everyFile(files []file) trust.Source {
 	files = slices.Clone(files)
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	sorting.By(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	var text strings.Builder
 	for _, f := range files {
 		mark := ""

@@ -5,8 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // bounds limit the sandbox's own caches. A program can lose any file of its cache.
@@ -100,7 +101,7 @@ func shrink(r *os.Root, folder string, b bounds) {
 	if total <= b.most {
 		return
 	}
-	slices.SortFunc(all, func(x, y file) int { return x.at.Compare(y.at) })
+	sorting.By(all, func(x, y file) int { return x.at.Compare(y.at) })
 	for _, f := range all {
 		if total <= b.leave {
 			return

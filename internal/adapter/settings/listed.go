@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/doc"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Setting is one key of a configuration file, for a person who looks for it. What can be
@@ -81,7 +82,7 @@ func Listed(user, project Config, env func(string) string) (out []Setting, err e
 		all = slices.DeleteFunc(all, func(s Setting) bool {
 			return s.Key == "$schema" || file.Project && !slices.Contains(projectKeys, s.Key)
 		})
-		slices.SortStableFunc(all, func(a, b Setting) int { return strings.Compare(first(a.Group), first(b.Group)) })
+		sorting.By(all, func(a, b Setting) int { return strings.Compare(first(a.Group), first(b.Group)) })
 		out = append(out, all...)
 	}
 	return out, nil

@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -85,7 +85,7 @@ func (t Trust) All() ([]trust.Entry, error) {
 		}
 		out = append(out, *e)
 	}
-	slices.SortFunc(out, func(a, b trust.Entry) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(out, func(a, b trust.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return out, err
 }
 

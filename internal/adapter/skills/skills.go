@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
@@ -83,7 +84,7 @@ func Load(folders ...Folder) (out []Skill, warnings []string) {
 			}
 		})...)
 	}
-	slices.SortStableFunc(out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	return out, warnings
 }
 

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -53,7 +54,7 @@ func (f *Finder) Find(ctx context.Context, begin string, limit int) []tool.Symbo
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b tool.SymbolPosition) int {
+	sorting.By(out, func(a, b tool.SymbolPosition) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 	return out[:min(len(out), max(0, limit))]

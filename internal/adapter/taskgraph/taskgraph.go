@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
@@ -222,7 +223,7 @@ func (l lines) unknown() (out []fault) {
 	for _, t := range l.tasks {
 		look(t.fields, taskFields)
 	}
-	slices.SortFunc(out, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
+	sorting.By(out, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
@@ -273,7 +274,7 @@ func nearest(ctx context.Context, env tool.Env, p string) []string {
 			ns = append(ns, near{name, d})
 		}
 	}
-	slices.SortStableFunc(ns, func(a, b near) int { return cmp.Compare(a.far, b.far) })
+	sorting.By(ns, func(a, b near) int { return cmp.Compare(a.far, b.far) })
 	for _, n := range ns {
 		if len(out) < 5 && !slices.Contains(out, n.name) {
 			out = append(out, n.name)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -209,9 +210,9 @@ func likeliest(in grepArgs, hits []tool.Match) []tool.Match {
 			rs[i].rank += len(hits)
 		}
 	}
-	slices.SortStableFunc(rs, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	sorting.By(rs, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	rs = rs[:wideLines]
-	slices.SortFunc(rs, func(a, b ranked) int { return cmp.Compare(a.at, b.at) })
+	sorting.By(rs, func(a, b ranked) int { return cmp.Compare(a.at, b.at) })
 	out := make([]tool.Match, len(rs))
 	for i, r := range rs {
 		out[i] = hits[r.at]

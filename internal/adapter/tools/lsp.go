@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -173,7 +173,7 @@ func spots(ctx context.Context, env tool.Env, found []tool.SymbolPosition, what 
 
 // mergeSeen merges adjacent spans of lines.
 func mergeSeen(spans []tool.Span) []tool.Span {
-	slices.SortStableFunc(spans, func(a, b tool.Span) int {
+	sorting.By(spans, func(a, b tool.Span) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -35,7 +36,7 @@ func numberedLines(ctx context.Context, env tool.Env, cmds []shellsyntax.Command
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b tool.Match) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	sorting.By(found, func(a, b tool.Match) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
 	return verified(ctx, env, slices.Compact(found))
 }
 

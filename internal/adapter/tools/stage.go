@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
@@ -424,7 +424,7 @@ func (s *staged) snippet(b *strings.Builder, hash tool.Hash, room int) []tool.Sp
 	var seen []tool.Span
 	lines := splitLines(s.body)
 	shown, last := 0, 0
-	slices.SortFunc(s.doubtful, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	sorting.By(s.doubtful, func(a, b region) int { return cmp.Compare(a.from, b.from) })
 	for _, r := range s.doubtful {
 		from, to := max(r.from-2, 1, last+1), min(r.to+2, len(lines))
 		if from > to {

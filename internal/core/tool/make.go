@@ -20,21 +20,27 @@ import (
 // `enum:"a,b"` for a closed set. New panics if In has no schema, since that is a
 // mistake in the program.
 func New[In any](name, doc string, footprint func(Env, In) (Footprint, error), run func(context.Context, Env, In) (Result, error)) Tool {
+	return typed(name, doc, reflect.TypeFor[In](),
+		func(env Env, in any) (Footprint, error) { return footprint(env, *in.(*In)) },
+		func(ctx context.Context, env Env, in any) (Result, error) { return run(ctx, env, *in.(*In)) })
+}
+
+// typed is New without its type parameter: what is in it is compiled once.
+func typed(name, doc string, t reflect.Type, footprint func(Env, any) (Footprint, error), run func(context.Context, Env, any) (Result, error)) Tool {
 	// Schemas are resolved at first use, so they cost nothing at start-up.
 	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) {
-		s, err := schemaOf(reflect.TypeFor[In]())
+		s, err := schemaOf(t)
 		if err != nil {
 			return nil, err
 		}
 		return s.Resolve(nil)
 	})
-	decode := func(in json.RawMessage) (v In, err error) {
-		d := json.NewDecoder(bytes.NewReader(in))
-		err = d.Decode(&v)
-		return v, err
+	decode := func(in json.RawMessage) (any, error) {
+		v := reflect.New(t).Interface()
+		return v, json.NewDecoder(bytes.NewReader(in)).Decode(v)
 	}
 	return Tool{
-		Spec: llm.ToolSpec{Name: name, Doc: doc, Schema: mustSchema(name, reflect.TypeFor[In]())},
+		Spec: llm.ToolSpec{Name: name, Doc: doc, Schema: mustSchema(name, t)},
 		Check: func(in json.RawMessage) error {
 			if err := checker(resolved)(in); err != nil {
 				return err

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
@@ -129,7 +129,7 @@ func (r *Recorder) putBackKept(ctx context.Context, p undo.Plan, files []undo.Fi
 			parts = append(parts, part{f.Changes[n], set, i})
 		}
 	}
-	slices.SortFunc(parts, func(a, b part) int { return int(b.seq - a.seq) })
+	sorting.By(parts, func(a, b part) int { return int(b.seq - a.seq) })
 	var errs []error
 	failed := map[int]bool{}
 	for _, x := range parts {

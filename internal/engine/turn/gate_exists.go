@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -91,6 +92,6 @@ func nearest(to string, tools tool.Set, n int) []string {
 		return d
 	}
 	sorted := slices.Clone(tools)
-	slices.SortStableFunc(sorted, func(a, b tool.Tool) int { return distance(a) - distance(b) })
+	sorting.By(sorted, func(a, b tool.Tool) int { return distance(a) - distance(b) })
 	return sorted[:min(n, len(sorted))].Names()
 }

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -361,7 +361,7 @@ func (a *App) listDevices() error {
 	if len(list) == 0 {
 		fmt.Fprintln(a.Out, "no browser is paired")
 	}
-	slices.SortFunc(list, func(x, y web.Device) int { return y.Seen.Compare(x.Seen) })
+	sorting.By(list, func(x, y web.Device) int { return y.Seen.Compare(x.Seen) })
 	for _, o := range list {
 		fmt.Fprintf(a.Out, "%s  %-6s  seen %s  %s\n", o.ID, o.Rights, o.Seen.UTC().Format(time.DateTime), plain.Line(o.Name))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
 
@@ -40,7 +41,7 @@ func unusedKeys(dir, home string, read []frontFile, known []skills.Skill, kinds 
 			files[k] = append(files[k], f.path)
 		}
 	}
-	slices.SortStableFunc(out.Findings, func(a, b claudecode.Finding) int { return strings.Compare(a.Key, b.Key) })
+	sorting.By(out.Findings, func(a, b claudecode.Finding) int { return strings.Compare(a.Key, b.Key) })
 	for i, k := range out.Findings {
 		at := files[k][0]
 		if rel, err := filepath.Rel(dir, at); err == nil && filepath.IsLocal(rel) {

@@ -3,10 +3,10 @@ package slash
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -29,7 +29,7 @@ func agents() Command {
 			fmt.Fprintln(h.Out(), "no agents in this session; the model starts them, or ask it to")
 			return nil
 		}
-		slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Group, b.Group) })
+		sorting.By(items, func(a, b Item) int { return strings.Compare(a.Group, b.Group) })
 		id, err := pickOrList(ctx, h, "agents of this session", items)
 		if err == nil && id != "" {
 			h.Watch("agent "+id, func() string { return all.of(id) })

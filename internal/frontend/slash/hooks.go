@@ -3,8 +3,9 @@ package slash
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 func hooksCommand() Command {
@@ -20,7 +21,7 @@ func hooksCommand() Command {
 			fmt.Fprintln(h.Out(), "no hooks run in this session; pawl hooks list also lists those of the folder")
 			return nil
 		}
-		slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Group, b.Group) })
+		sorting.By(items, func(a, b Item) int { return strings.Compare(a.Group, b.Group) })
 		_, err := pickOrList(ctx, h, "hooks", items)
 		return err
 	}}

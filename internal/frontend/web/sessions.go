@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -194,7 +195,7 @@ func (s *sessions) rows(ctx context.Context) ([]Row, error) {
 		}
 		out = append(out, row)
 	}
-	slices.SortStableFunc(out, func(a, b Row) int { return rank[a.Status] - rank[b.Status] })
+	sorting.By(out, func(a, b Row) int { return rank[a.Status] - rank[b.Status] })
 	return out, nil
 }
 

@@ -6,11 +6,11 @@
 package gitconfig
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Setting is one line of git's configuration: Key is section.name or
@@ -106,7 +106,7 @@ func Environment(env func(string) string) []Setting {
 			out = append(out, Setting{lower(key), strings.ReplaceAll(value, `'\''`, "'")})
 		}
 	}
-	slices.SortFunc(out, func(a, b Setting) int { return strings.Compare(a.Key+"="+a.Value, b.Key+"="+b.Value) })
+	sorting.By(out, func(a, b Setting) int { return strings.Compare(a.Key+"="+a.Value, b.Key+"="+b.Value) })
 	return out
 }
 

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Masker masks text. New makes one; it is safe for concurrent use. A nil Masker
@@ -101,7 +103,7 @@ func (m *Masker) hold(values []Value) {
 	if len(k.held) == len(old.held) {
 		return
 	}
-	slices.SortStableFunc(k.held, func(a, b Value) int { return cmp.Compare(len(b.Text), len(a.Text)) })
+	sorting.By(k.held, func(a, b Value) int { return cmp.Compare(len(b.Text), len(a.Text)) })
 	for _, v := range k.held {
 		k.by[pair(v.Text)] = append(k.by[pair(v.Text)], v)
 	}
@@ -187,7 +189,7 @@ func (m *Masker) spans(s string) []span {
 	if len(found) < 2 {
 		return found
 	}
-	slices.SortFunc(found, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	sorting.By(found, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	out := found[:1]
 	for _, f := range found[1:] {
 		last := &out[len(out)-1]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -98,9 +99,9 @@ func (c *CourseFold) Apply(e event.Event) {
 // Course returns how it went so far. Sessions that ran beside each other are mixed by time.
 func (c *CourseFold) Course() Course {
 	out := Course{Replies: slices.Clone(c.replies), Signals: slices.Clone(c.signals), Checks: slices.Clone(c.checks)}
-	slices.SortStableFunc(out.Replies, func(a, b Moment) int { return a.Time.Compare(b.Time) })
-	slices.SortStableFunc(out.Signals, func(a, b Signal) int { return a.Time.Compare(b.Time) })
-	slices.SortStableFunc(out.Checks, func(a, b Check) int { return a.Time.Compare(b.Time) })
+	sorting.By(out.Replies, func(a, b Moment) int { return a.Time.Compare(b.Time) })
+	sorting.By(out.Signals, func(a, b Signal) int { return a.Time.Compare(b.Time) })
+	sorting.By(out.Checks, func(a, b Check) int { return a.Time.Compare(b.Time) })
 	all := Moment{}
 	for i := range out.Replies {
 		m := &out.Replies[i]

@@ -8,11 +8,11 @@ package stats
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -258,10 +258,10 @@ func (f *Fold) Report() Report {
 	for _, m := range f.models {
 		r.Models = append(r.Models, *m)
 	}
-	slices.SortFunc(r.Tools, func(a, b Tool) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
-	slices.SortFunc(r.Models, func(a, b Model) int {
+	sorting.By(r.Tools, func(a, b Tool) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	sorting.By(r.Models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Replies, a.Replies), cmp.Compare(a.Ref, b.Ref))
 	})
-	slices.SortFunc(r.Days, func(a, b Work) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(r.Days, func(a, b Work) int { return cmp.Compare(a.Name, b.Name) })
 	return r
 }

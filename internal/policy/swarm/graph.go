@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Graph is work divided into tasks, as a person or a model writes it.
@@ -118,7 +119,7 @@ func (g Graph) Check() []Fault {
 			faults = []Fault{{Task: first[c[0]], ID: c[0], Field: "after", Why: "tasks wait for each other: " + strings.Join(c, " → ")}}
 		}
 	}
-	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Task, b.Task) })
+	sorting.By(faults, func(a, b Fault) int { return cmp.Compare(a.Task, b.Task) })
 	return faults
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // State is the state of a task.
@@ -374,7 +375,7 @@ func (s *Schedule) Taken() []TaskProgress {
 	for t := range s.taken {
 		out = append(out, *t)
 	}
-	slices.SortFunc(out, func(a, b TaskProgress) int { return cmp.Compare(a.Lease.Fence, b.Lease.Fence) })
+	sorting.By(out, func(a, b TaskProgress) int { return cmp.Compare(a.Lease.Fence, b.Lease.Fence) })
 	return out
 }
 

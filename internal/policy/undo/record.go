@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -97,5 +98,5 @@ func SortWrites(ws []tool.Write) {
 		}
 		return 0
 	}
-	slices.SortStableFunc(ws, func(a, b tool.Write) int { return order(a) - order(b) })
+	sorting.By(ws, func(a, b tool.Write) int { return order(a) - order(b) })
 }

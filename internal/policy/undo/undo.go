@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -338,7 +339,7 @@ func (f *Fold) Turns() []Turn {
 			out = append(out, Turn{Prompt: prompt, Text: f.text(prompt), Files: rs})
 		}
 	}
-	slices.SortFunc(out, func(a, b Turn) int { return int(a.Prompt - b.Prompt) })
+	sorting.By(out, func(a, b Turn) int { return int(a.Prompt - b.Prompt) })
 	return out
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
@@ -230,7 +231,7 @@ func (f *Fold) Findings() []Finding {
 		}
 		return 0
 	}
-	slices.SortFunc(out, func(a, b Finding) int {
+	sorting.By(out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(open(a), open(b)), cmp.Compare(a.Kind, b.Kind))
 	})
 	if c, ok := f.cost.finding(); ok {

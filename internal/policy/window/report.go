@@ -2,9 +2,9 @@ package window
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Share is a part of the window's content.
@@ -93,8 +93,8 @@ func (c *Conversation) Report() Report {
 		r.Results = append(r.Results, *s)
 	}
 	larger := func(a, b Share) int { return cmp.Or(b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name)) }
-	slices.SortFunc(r.Results, larger)
-	slices.SortFunc(r.Biggest, larger)
+	sorting.By(r.Results, larger)
+	sorting.By(r.Biggest, larger)
 	r.Biggest = r.Biggest[:min(5, len(r.Biggest))]
 	return r
 }

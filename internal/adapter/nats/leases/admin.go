@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // This file is for people who look after the swarms and workers of a server.
@@ -193,7 +195,7 @@ func Swarms(ctx context.Context, nc *nats.Conn, team string) ([]Running, error) 
 	for _, r := range known {
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b Running) int { return strings.Compare(a.Swarm, b.Swarm) })
+	sorting.By(out, func(a, b Running) int { return strings.Compare(a.Swarm, b.Swarm) })
 	return out, nil
 }
 
@@ -234,7 +236,7 @@ func machines(ctx context.Context, nc *nats.Conn, team string, text []byte) ([]M
 			out = append(out, one)
 		}
 	}
-	slices.SortFunc(out, func(a, b Machine) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(out, func(a, b Machine) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 

@@ -3,11 +3,11 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/lax"
 	"github.com/pawl-agent/pawl/internal/core/llm"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // parts returns the parts of a finished block.
@@ -34,7 +34,7 @@ func (d *decoder) parts(b *block) []llm.Part {
 	if input := b.input.String(); strings.TrimSpace(input) != "" && json.Valid([]byte(input)) {
 		raw = with(raw, "input", compact([]byte(input)))
 	}
-	slices.SortFunc(b.extra, func(x, y field) int { return strings.Compare(x.name, y.name) })
+	sorting.By(b.extra, func(x, y field) int { return strings.Compare(x.name, y.name) })
 	for _, f := range b.extra {
 		raw = with(raw, f.name, quote(f.text))
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -278,7 +279,7 @@ func (e *ending) items() []tool.KeptItem {
 	for _, item := range top {
 		out = append(out, *item)
 	}
-	slices.SortFunc(out, func(a, b tool.KeptItem) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(out, func(a, b tool.KeptItem) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 func (s *Store) Blocked(set, path string) string {
@@ -183,7 +185,7 @@ func (r *restoring) files() error {
 // modes, the innermost first: one may be read-only.
 func (r *restoring) putFolders() error {
 	var errs []error
-	slices.SortFunc(r.Folders, func(a, b folder) int { return strings.Compare(b.Path, a.Path) })
+	sorting.By(r.Folders, func(a, b folder) int { return strings.Compare(b.Path, a.Path) })
 	for _, f := range r.Folders {
 		if !r.concerns(f.Path) {
 			continue

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store"
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 var _ event.Snapshots = (*Store)(nil)
@@ -195,7 +196,7 @@ func (s *Store) pruneSnapshots(ctx context.Context) {
 		}
 		files = append(files, f)
 	}
-	slices.SortFunc(files, func(a, b file) int { return b.time.Compare(a.time) })
+	sorting.By(files, func(a, b file) int { return b.time.Compare(a.time) })
 	total := int64(0)
 	for i, f := range files {
 		if total += f.size; i > 0 && (i >= maxSnapshots || total > maxSnapshotBytes) {

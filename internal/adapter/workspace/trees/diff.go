@@ -5,8 +5,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/sorting"
 )
 
 // Change is a file that differs between two commits.
@@ -82,7 +83,7 @@ func (s *Store) Changes(ctx context.Context, from, to string) (changes []Change,
 		}
 		level = below
 	}
-	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	sorting.By(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, s.small(ctx, changes)
 }
 
