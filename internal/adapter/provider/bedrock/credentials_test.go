@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -168,6 +169,45 @@ func TestCredentials(t *testing.T) {
 			}
 			if name, value, ok := strings.Cut(c.header, ": "); ok && net.asked[len(net.asked)-1].Header[name][0] != value {
 				t.Errorf("asked with %v", net.asked[len(net.asked)-1].Header)
+			}
+		})
+	}
+}
+
+// SPEC 17.7: a sign-in by SSO that has ended is renewed with its refresh token, and stored
+// for AWS's own tools.
+func TestSignInIsRenewed(t *testing.T) {
+	const token = "POST oidc.eu-west-1.amazonaws.com/token"
+	const role = "GET portal.sso.eu-west-1.amazonaws.com/federation/credentials"
+	config := "[default]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev\n[sso-session corp]\nsso_start_url = https://x\nsso_region = eu-west-1\n"
+	ended := `{"accessToken":"access-1","expiresAt":"2026-11-22T11:00:00Z","refreshToken":"refresh-1","clientId":"id-1","clientSecret":"client-secret-1","startUrl":"https://x"}`
+	for _, c := range []struct{ name, answer, stored, err string }{
+		{"with a new refresh token", `{"accessToken":"access-2","refreshToken":"refresh-2","expiresIn":3600}`, `{"accessToken":"access-2","clientId":"id-1","clientSecret":"client-secret-1","expiresAt":"2026-11-22T13:00:00Z","refreshToken":"refresh-2","startUrl":"https://x"}`, ""},
+		{"without one", `{"accessToken":"access-2","expiresIn":60}`, `{"accessToken":"access-2","clientId":"id-1","clientSecret":"client-secret-1","expiresAt":"2026-11-22T12:01:00Z","refreshToken":"refresh-1","startUrl":"https://x"}`, ""},
+		{"refused", "", ended, "has expired"},
+		{"no answer", "-", ended, "no credentials from AWS's sign-in service"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := home(t, map[string]string{".aws/config": config, cache("corp"): ended})
+			net := &answers{t: t, of: map[string]string{token: c.answer, role: roleAnswer}}
+			if c.answer == "-" {
+				delete(net.of, token)
+			}
+			cred := NewCredentials(Source{Env: func(k string) string { return map[string]string{"HOME": dir}[k] }, Region: "us-west-2", HTTP: net, Now: func() time.Time { return noon }})
+			req, _ := http.NewRequest(http.MethodPost, "https://h/", nil)
+			err := cred.Authorize(t.Context(), req, nil)
+			if said := fmt.Sprint(err); (err != nil) != (c.err != "") || !strings.Contains(said, c.err) || strings.Contains(said, "-1\"") {
+				t.Fatal(err)
+			}
+			if got, _ := os.ReadFile(filepath.Join(dir, cache("corp"))); string(got) != c.stored {
+				t.Errorf("stored %s", got)
+			}
+			asked, _ := io.ReadAll(net.asked[0].Body)
+			if want := `{"clientId":"id-1","clientSecret":"client-secret-1","grantType":"refresh_token","refreshToken":"refresh-1"}`; string(asked) != want {
+				t.Errorf("asked with %s", asked)
+			}
+			if err == nil && net.asked[1].Header["X-Amz-Sso_bearer_token"][0] != "access-2" {
+				t.Errorf("asked with %v", net.asked[1].Header)
 			}
 		})
 	}

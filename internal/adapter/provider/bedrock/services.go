@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha1" // names a file of AWS's tools, and protects nothing
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/atomicfile"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
 
@@ -28,10 +30,10 @@ const (
 
 // ask sends a request and returns the answer's body, at most 64 KB. It follows no
 // redirect. Services of the machine are reached without a proxy.
-func (s Source) ask(ctx context.Context, method, address string, h http.Header, most time.Duration) ([]byte, int, error) {
+func (s Source) ask(ctx context.Context, method, address string, h http.Header, most time.Duration, with ...byte) ([]byte, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(with))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -97,7 +99,8 @@ func (s Source) sso(ctx context.Context, name string, p section, all map[string]
 		return keys{}, fault.NewConfiguration("run aws configure sso --profile "+name, "AWS's profile %q does not say where to sign in", name)
 	}
 	sum := sha1.Sum([]byte(file))
-	raw, err := readSmall(filepath.Join(s.home(), ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json"))
+	path := filepath.Join(s.home(), ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json")
+	raw, err := readSmall(path)
 	if err != nil {
 		return keys{}, fault.NewConfiguration("run "+login, "you are not signed in to the AWS profile %q", name)
 	}
@@ -109,7 +112,11 @@ func (s Source) sso(ctx context.Context, name string, p section, all map[string]
 		return keys{}, fault.NewConfiguration("run "+login, "you are not signed in to the AWS profile %q", name)
 	}
 	if at, err := time.Parse(time.RFC3339, strings.Replace(cached.ExpiresAt, "UTC", "Z", 1)); err != nil || !s.Now().Before(at) {
-		return keys{}, fault.NewConfiguration("run "+login, "the sign-in to the AWS profile %q has expired", name)
+		if cached.AccessToken, err = s.renewSSO(ctx, path, raw, region); err != nil {
+			return keys{}, unreadable("AWS's sign-in service", 0, err, "check the network, or run "+login)
+		} else if cached.AccessToken == "" {
+			return keys{}, fault.NewConfiguration("run "+login, "the sign-in to the AWS profile %q has expired", name)
+		}
 	}
 	q := url.Values{"role_name": {p["sso_role_name"]}, "account_id": {p["sso_account_id"]}}
 	body, status, err := s.ask(ctx, http.MethodGet, "https://portal.sso."+region+"."+domain(region)+"/federation/credentials?"+q.Encode(),
@@ -126,6 +133,42 @@ func (s Source) sso(ctx context.Context, name string, p section, all map[string]
 		return keys{}, unreadable("AWS's sign-in service", status, err, "run "+login)
 	}
 	return keys{id: got.Role.AccessKeyID, secret: got.Role.SecretAccessKey, token: got.Role.SessionToken, expires: time.UnixMilli(got.Role.Expiration)}, nil
+}
+
+// renewSSO exchanges the refresh token that aws sso login stored for a new access token,
+// "" if there is none or it is not accepted. What it gets is stored as AWS's own tools
+// do it: the old refresh token may end now.
+func (s Source) renewSSO(ctx context.Context, path string, raw []byte, region string) (string, error) {
+	var stored map[string]any
+	if json.Unmarshal(raw, &stored) != nil || stored["refreshToken"] == nil {
+		return "", nil
+	}
+	asked, err := json.Marshal(map[string]any{
+		"grantType": "refresh_token", "refreshToken": stored["refreshToken"],
+		"clientId": stored["clientId"], "clientSecret": stored["clientSecret"],
+	})
+	if err != nil {
+		return "", err
+	}
+	body, status, err := s.ask(ctx, http.MethodPost, "https://oidc."+region+"."+domain(region)+"/token",
+		http.Header{"Content-Type": {"application/json"}}, serviceTime, asked...)
+	var got struct {
+		AccessToken  string `json:"accessToken"`
+		RefreshToken string `json:"refreshToken"`
+		ExpiresIn    int64  `json:"expiresIn"`
+	}
+	if err != nil || status != http.StatusOK || json.Unmarshal(body, &got) != nil || got.AccessToken == "" {
+		return "", err
+	}
+	stored["accessToken"] = got.AccessToken
+	stored["expiresAt"] = s.Now().Add(time.Duration(got.ExpiresIn) * time.Second).UTC().Format(time.RFC3339)
+	if got.RefreshToken != "" {
+		stored["refreshToken"] = got.RefreshToken
+	}
+	if raw, err = json.Marshal(stored); err == nil {
+		_ = atomicfile.Write(path, raw, 0o600) // without it, the token is good for this time
+	}
+	return got.AccessToken, nil
 }
 
 // plain reports whether a region can be a part of a host name.
