@@ -18,30 +18,36 @@ type Folded struct {
 	codec    *freeze.Codec
 }
 
-// Fresh returns those of a session as they are before its first event.
-func Fresh(cfg Config) (*Folded, error) {
+// Fresh returns a function for those of a session as they are before its first event. All
+// that it returns have one codec, whose making takes longest.
+func Fresh(cfg Config) func() (*Folded, error) {
 	snap := snapshots(cfg)
-	f := &Folded{Folds: snap.Fresh()}
-	for _, x := range f.Folds {
-		r, ok := x.(eventlog.Rooted)
-		switch {
-		case !ok:
-			f.Roots = append(f.Roots, x)
-		case r.Root() != nil:
-			f.Roots = append(f.Roots, r.Root())
+	var codec *freeze.Codec
+	return func() (f *Folded, err error) {
+		f = &Folded{Folds: snap.Fresh()}
+		for _, x := range f.Folds {
+			r, ok := x.(eventlog.Rooted)
+			switch {
+			case !ok:
+				f.Roots = append(f.Roots, x)
+			case r.Root() != nil:
+				f.Roots = append(f.Roots, r.Root())
+			}
+			switch x := x.(type) {
+			case *lifecycle.Agent:
+				f.agent = x
+			case *lifecycle.Activity:
+				f.activity = x
+			case *machinesFold:
+				f.machines = x.machines
+			}
 		}
-		switch x := x.(type) {
-		case *lifecycle.Agent:
-			f.agent = x
-		case *lifecycle.Activity:
-			f.activity = x
-		case *machinesFold:
-			f.machines = x.machines
+		if codec == nil {
+			codec, err = freeze.New(f.Roots, snap.Known...)
 		}
+		f.codec = codec
+		return f, err
 	}
-	var err error
-	f.codec, err = freeze.New(f.Roots, snap.Known...)
-	return f, err
 }
 
 func (f *Folded) Apply(es ...event.Event) {

@@ -52,7 +52,7 @@ func TestFoldsKeepLittleOfATurn(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := must.Get(session.Fresh(session.Config{Program: "p", Permission: policy(t, "yolo", t.TempDir())}))(t)
+			f := must.Get(session.Fresh(session.Config{Program: "p", Permission: policy(t, "yolo", t.TempDir())})())(t)
 			seq, at := int64(0), time.Unix(0, 0).UTC()
 			do := func(bs ...event.Body) {
 				for _, b := range bs {

@@ -29,17 +29,18 @@ import (
 // the beginning: at some places, right there and at the end.
 func checkSnapshots(t failer, cfg session.Config, log []event.Event, places ...int) {
 	t.Helper()
+	another := session.Fresh(cfg)
 	fresh := func() *session.Folded {
-		f, err := session.Fresh(cfg)
+		f, err := another()
 		if err != nil {
 			t.Errorf("the folds cannot be written: %v", err)
 		}
 		return f
 	}
-	if f := fresh(); f == nil || f.Folds == nil {
+	whole := fresh()
+	if whole == nil || whole.Folds == nil {
 		return
 	}
-	whole := fresh()
 	whole.Apply(log...)
 	if _, err := whole.Bytes(); err != nil {
 		t.Errorf("%d events: %v", len(log), err)
