@@ -52,9 +52,7 @@ func Look(dir string) ([]trust.Part, error) {
 	for _, s := range agentServers(root, guidance.Agents, same) {
 		out = append(out, serverParts(root, s)...)
 	}
-	for _, r := range runnable(root) {
-		out = append(out, hookPart(root, r))
-	}
+	out = append(out, hookParts(root, runnable(root))...)
 	for _, at := range trust.GitHooks {
 		for _, name := range hooks(root, at) {
 			if s, there := read(root, name); there {
@@ -174,21 +172,17 @@ func Hooks(dir string) ([]hook.Rule, []trust.Part, error) {
 	}
 	defer root.Close()
 	rules := runnable(root)
-	parts := make([]trust.Part, len(rules))
-	for i, r := range rules {
-		parts[i] = hookPart(root, r)
-	}
-	return rules, parts, nil
+	return rules, hookParts(root, rules), nil
 }
 
-// HookPart returns the current part of a hook of the folder.
-func HookPart(dir string, r hook.Rule) (trust.Part, error) {
+// HookParts returns the current parts of hooks of the folder, in the same order.
+func HookParts(dir string, rules ...hook.Rule) ([]trust.Part, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return trust.Part{}, err
+		return nil, err
 	}
 	defer root.Close()
-	return hookPart(root, r), nil
+	return hookParts(root, rules), nil
 }
 
 // IdleHooks returns the hooks of the folder that pawl never runs, trusted or not. The error
@@ -269,11 +263,19 @@ func eachFront(root *os.Root, folders []string, do func(p string, fields frontma
 	}
 }
 
-func hookPart(root *os.Root, r hook.Rule) trust.Part {
-	if r.Prompt != "" { // it runs no file
-		return trust.HookPart(r, nil)
+func hookParts(root *os.Root, rules []hook.Rule) (parts []trust.Part) {
+	reached := map[string][]trust.Source{} // by command: one often serves many events
+	for _, r := range rules {
+		if r.Prompt != "" { // it runs no file
+			parts = append(parts, trust.HookPart(r, nil))
+			continue
+		}
+		if _, known := reached[r.Command]; !known {
+			reached[r.Command] = runs(root, "", r.Command)
+		}
+		parts = append(parts, trust.HookPart(r, reached[r.Command]))
 	}
-	return trust.HookPart(r, runs(root, "", r.Command))
+	return parts
 }
 
 // runs returns the files that a command line of a folder's configuration runs, and the

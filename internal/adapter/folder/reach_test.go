@@ -143,6 +143,25 @@ func TestHooksReach(t *testing.T) {
 	}
 }
 
+// SPEC 16.1: each of several hooks has the files of its own command, also where two hooks
+// have the same one and a third asks a model.
+func TestHooksOfManyCommands(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, ".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "sh a.sh"}, {"type": "command", "command": "sh b.sh"}, {"type": "prompt", "prompt": "sh a.sh"}]}],
+		"SessionEnd": [{"hooks": [{"type": "command", "command": "sh a.sh"}]}]}}`, "a.sh", "x", "b.sh", "x")
+	rules, parts, err := Hooks(dir)
+	if err != nil || len(parts) != 4 {
+		t.Fatal(parts, err)
+	}
+	for i, r := range rules {
+		for _, name := range []string{"a.sh", "b.sh"} {
+			if slices.Contains(parts[i].From, name) != strings.HasPrefix(r.Command, "sh "+name) {
+				t.Errorf("%q comes from %q", r.Command, parts[i].From)
+			}
+		}
+	}
+}
+
 // SPEC 16.1: a change of a file that a folder's MCP server runs ends trust in
 // the server.
 func TestServersReach(t *testing.T) {

@@ -138,15 +138,22 @@ func (h *trap) canary(name string) string {
 // every language server and tool that pawl knows, where a search path could lead.
 func (h *trap) plantPrograms() {
 	names := map[string]bool{"P": true, "npx": true, "uvx": true, "node": true, "python": true, "wl-paste": true, "xclip": true, "vi": true, "git": true, "bash": true, "sh": true}
+	for _, s := range lsp.Known() {
+		for _, c := range s.Commands {
+			names[c[0]] = true
+		}
+	}
+	// A tree for a worker has those names alone: no search path leads to the rest there,
+	// and to write more than a thousand files for each tree takes long.
+	trees := ".venv/bin/*\n"
+	for name := range names {
+		trees += "!.venv/bin/" + name + "\n"
+	}
+	h.write(filepath.Join(h.clone, ".git/info/exclude"), trees)
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, _ := os.ReadDir(dir) // a folder of PATH need not exist
 		for _, e := range entries {
 			names[e.Name()] = true
-		}
-	}
-	for _, s := range lsp.Known() {
-		for _, c := range s.Commands {
-			names[c[0]] = true
 		}
 	}
 	one := filepath.Join(h.clone, ".canaries", "program")

@@ -46,7 +46,7 @@ var gitForms = []struct{ line, want string }{
 // the sandbox, and runs no program that a configuration names.
 func TestGitForms(t *testing.T) {
 	t.Parallel()
-	for _, configured := range []string{"nothing", "the repository's programs", "the person's programs"} {
+	for nth, configured := range []string{"nothing", "the repository's programs", "the person's programs"} {
 		dir, home, ran := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "ran")
 		git := func(args ...string) {
 			t.Helper()
@@ -82,19 +82,18 @@ func TestGitForms(t *testing.T) {
 				}
 			}
 		}
-		for _, mode := range []string{"plan", "ask", "accept-edits", "auto", "yolo"} {
-			for _, sandbox := range []string{"", "off"} {
-				t.Run(fmt.Sprintf("%s in %s with sandbox %q", configured, mode, sandbox), func(t *testing.T) {
-					for i, text := range gitResults(t, dir, home, "--permission-mode", mode, "--sandbox", sandbox) {
-						if f := gitForms[i]; !strings.Contains(text, f.want) || strings.Contains(text, "fatal:") {
-							t.Errorf("%s shows %q, not %q", f.line, text, f.want)
-						}
+		for i, mode := range []string{"plan", "ask", "accept-edits", "auto", "yolo"} {
+			sandbox := []string{"", "off"}[(i+nth)%2] // each with each mode, and each with each configuration
+			t.Run(fmt.Sprintf("%s in %s with sandbox %q", configured, mode, sandbox), func(t *testing.T) {
+				for i, text := range gitResults(t, dir, home, "--permission-mode", mode, "--sandbox", sandbox) {
+					if f := gitForms[i]; !strings.Contains(text, f.want) || strings.Contains(text, "fatal:") {
+						t.Errorf("%s shows %q, not %q", f.line, text, f.want)
 					}
-					if b, err := os.ReadFile(ran); err == nil {
-						t.Errorf("a program of a configuration ran: %s", b)
-					}
-				})
-			}
+				}
+				if b, err := os.ReadFile(ran); err == nil {
+					t.Errorf("a program of a configuration ran: %s", b)
+				}
+			})
 		}
 	}
 }

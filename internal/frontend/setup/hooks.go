@@ -127,12 +127,12 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 			case !judged:
 				return ""
 			}
-			now, err := folder.HookPart(c.dir, r)
+			now, err := folder.HookParts(c.dir, r)
 			switch {
 			case err != nil:
 				return err.Error()
-			case now.Hash != was.Hash:
-				return changedSince(was, now)
+			case now[0].Hash != was.Hash:
+				return changedSince(was, now[0])
 			}
 			return ""
 		},

@@ -117,16 +117,7 @@ func (t *Trust) dependentHooks(rules []hook.Rule, by Confinement) (out []hook.Ru
 }
 
 // ownHookParts returns the parts of those hooks, in their order.
-func (t *Trust) ownHookParts() (parts []trust.Part, err error) {
-	for _, r := range t.ownHooks {
-		p, err := folder.HookPart(t.Dir, r)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, p)
-	}
-	return parts, nil
-}
+func (t *Trust) ownHookParts() ([]trust.Part, error) { return folder.HookParts(t.Dir, t.ownHooks...) }
 
 // inFolder returns why a person's own server depends on the workspace, "" if it does not:
 // it is configured to work there, or to run a file there. Such a server starts if the
