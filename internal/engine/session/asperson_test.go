@@ -97,7 +97,7 @@ func TestHeldForThePerson(t *testing.T) {
 				}
 			})
 			asked := 0
-			r.run("run them", onEvent(func(a event.Asked) {
+			r.Run("run them", onEvent(func(a event.Asked) {
 				if len(a.Questions) != 1 || asked >= len(c.answers) {
 					t.Fatalf("asked too often: %+v", a)
 				}
@@ -111,7 +111,7 @@ func TestHeldForThePerson(t *testing.T) {
 				}
 			}))
 			exits, last := "", ""
-			for _, d := range find[event.CallDone](r.log()) {
+			for _, d := range find[event.CallDone](r.Log()) {
 				switch {
 				case d.Note == "started bg1":
 				case d.Exit == nil:
@@ -127,7 +127,7 @@ func TestHeldForThePerson(t *testing.T) {
 			if asked != len(c.answers) || exits != c.exits || !strings.Contains(last, c.last) {
 				t.Errorf("asked %d times, exits %s, want %s; %q", asked, exits, c.exits, last)
 			}
-			checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+			checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 		})
 	}
 }

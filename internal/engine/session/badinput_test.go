@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 		under := memory.New(time.Now)
 		full := sessiontest.Fill(under, 1<<30)
 		r := newRig(t, "yolo", m, func(c *session.Config) { c.Store = full })
-		r.store = under
+		r.Store = under
 		full.Leave(n)
 		ended := followToTheEnd(t, r, n)
 		all := stored(t, under, "s1")
@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		asked := find[event.CallAsked](all)
 		for i, name := range []string{"a.txt", "b.txt", "c.txt"} {
-			ran := !strings.HasPrefix(r.file(name), "error")
+			ran := !strings.HasPrefix(r.File(name), "error")
 			if ran && (i >= len(asked) || !started[asked[i].ID]) {
 				t.Errorf("full from append %d on: %s was written by a call whose start is not stored", n, name)
 			}
@@ -62,11 +62,10 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("full from append %d on: closing says %v", n, err)
 		}
 		next := llmtest.New(llmtest.Say("on we go"))
-		cfg := r.cfg
-		cfg.Store, cfg.Model, cfg.Permission = under, next, policy(t, "yolo", r.dir)
-		again := &rig{t: t, dir: r.dir, store: under, model: next, cfg: cfg}
-		again.open()
-		again.run("go on", nil)
+		cfg := r.Cfg
+		cfg.Store, cfg.Model, cfg.Permission = under, next, policy(t, "yolo", r.Dir)
+		again := over(t, cfg)
+		again.Run("go on", nil)
 		checkFold(t, stored(t, under, "s1"))
 	}
 }
@@ -122,7 +121,7 @@ func TestPromptWhileClosing(t *testing.T) {
 		r := newRig(t, "ask", llmtest.New())
 		go func() { _, _ = r.Submit(context.Background(), session.Prompt{Text: "go"}) }()
 		must.Do(t, r.Close())
-		all := stored(t, r.store, "s1")
+		all := stored(t, r.Store, "s1")
 		if p, e := find[event.Prompted](all), find[event.Ended](all); len(p) != len(e) {
 			t.Fatalf("%d prompts, %d ends", len(p), len(e))
 		}
@@ -150,7 +149,7 @@ func TestIdsThatRepeat(t *testing.T) {
 		c.Tools = append(tool.Set{long}, c.Tools...)
 	})
 	n := 0
-	r.run("go", onEvent(func(q event.Asked) {
+	r.Run("go", onEvent(func(q event.Asked) {
 		n++
 		v := event.Verdict{Call: q.Questions[0].Call, Scope: event.Once}
 		if n == 2 {
@@ -160,9 +159,9 @@ func TestIdsThatRepeat(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	all := stored(t, r.store, "s1")
+	all := stored(t, r.Store, "s1")
 	checkFold(t, all)
-	if strings.HasPrefix(r.file("a"), "error") || !strings.HasPrefix(r.file("b"), "error") {
+	if strings.HasPrefix(r.File("a"), "error") || !strings.HasPrefix(r.File("b"), "error") {
 		t.Error("consent for one call was taken for another of the same id")
 	}
 	done := find[event.CallDone](all)
@@ -184,11 +183,10 @@ func TestIdsThatRepeat(t *testing.T) {
 			continue
 		}
 		next := llmtest.New(llmtest.Say("on we go"))
-		cfg := r.cfg
-		cfg.Store, cfg.Model, cfg.Permission = copied(t, all[:n]), next, policy(t, "ask", r.dir)
-		again := &rig{t: t, dir: r.dir, store: cfg.Store, model: next, cfg: cfg}
-		again.open()
-		again.run("and now?", nil)
+		cfg := r.Cfg
+		cfg.Store, cfg.Model, cfg.Permission = copied(t, all[:n]), next, policy(t, "ask", r.Dir)
+		again := over(t, cfg)
+		again.Run("and now?", nil)
 		after := stored(t, cfg.Store, "s1")
 		checkFold(t, after)
 		pairs(t, n, next.Requests()[0].Messages)
@@ -235,15 +233,15 @@ func TestOddFiles(t *testing.T) {
 	r := newRig(t, "accept-edits", m, func(c *session.Config) {
 		c.Tools = append(tool.Set{tools.Grep()}, c.Tools...)
 	})
-	r.put("bin", binary)
-	r.put("latin.txt", latin)
+	r.Put("bin", binary)
+	r.Put("latin.txt", latin)
 	outside := filepath.Join(t.TempDir(), "secret.txt")
 	must.Write(t, outside, "theirs")
 	for name, to := range map[string]string{"loop": "pool", "pool": "loop", "away": outside} {
-		must.Do(t, os.Symlink(to, filepath.Join(r.dir, name)))
+		must.Do(t, os.Symlink(to, filepath.Join(r.Dir, name)))
 	}
-	stop := grow(t, filepath.Join(r.dir, "grows.txt"))
-	es := r.run("look at all of it", nil)
+	stop := grow(t, filepath.Join(r.Dir, "grows.txt"))
+	es := r.Run("look at all of it", nil)
 	stop()
 	if end := find[event.Ended](es)[0]; end.End != event.EndDone {
 		t.Fatalf("%+v", end)
@@ -260,19 +258,19 @@ func TestOddFiles(t *testing.T) {
 			t.Errorf("call %d (%s) came to %s: %s", i, d.Tool, d.Outcome, d.Result.Text)
 		}
 	}
-	if got := r.file("bin"); got != binary && got != strings.Replace(binary, "ELF", "elf", 1) {
+	if got := r.File("bin"); got != binary && got != strings.Replace(binary, "ELF", "elf", 1) {
 		t.Errorf("bin is %q", got)
 	}
-	if got := r.file("latin.txt"); got != latin && got != "caf\xe9 two\nlast\n" {
+	if got := r.File("latin.txt"); got != latin && got != "caf\xe9 two\nlast\n" {
 		t.Errorf("latin.txt is %q: bytes that nobody named changed", got)
 	}
 	if b, err := os.ReadFile(outside); err != nil || string(b) != "theirs" {
 		t.Errorf("the file behind the link is %q %v", b, err)
 	}
-	if st, err := os.Lstat(filepath.Join(r.dir, "loop")); err != nil || st.Mode()&os.ModeSymlink == 0 {
+	if st, err := os.Lstat(filepath.Join(r.Dir, "loop")); err != nil || st.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v", err)
 	}
-	checkFold(t, stored(t, r.store, "s1"))
+	checkFold(t, stored(t, r.Store, "s1"))
 }
 
 // grow appends to a file until it is told to stop.
@@ -311,9 +309,9 @@ func TestRefusalShowsNoSecret(t *testing.T) {
 			c.Person = person
 			must.Do(t, c.Permission.Add(permission.User, nil, nil, []string{"read(denied.txt)"}))
 		})
-		r.put("denied.txt", "secret\n")
-		must.Do(t, os.Symlink(outside, filepath.Join(r.dir, "away")))
-		es := r.run("look", func(e event.Event) {
+		r.Put("denied.txt", "secret\n")
+		must.Do(t, os.Symlink(outside, filepath.Join(r.Dir, "away")))
+		es := r.Run("look", func(e event.Event) {
 			if q, ok := e.Body.(event.Asked); ok {
 				_, _ = r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: event.Once}}})
 			}
@@ -337,7 +335,7 @@ func TestRefusalShowsNoSecret(t *testing.T) {
 // configuration (exit code 3).
 func TestWrongKey(t *testing.T) {
 	r := newRig(t, "ask", llmtest.New(llmtest.Turn{Err: fault.NewProvider("p", 401, "p answered 401: wrong key", nil)}))
-	es := r.run("hello", nil)
+	es := r.Run("hello", nil)
 	end := find[event.Ended](es)[0]
 	if end.End != event.EndConfig || end.Error == nil || end.Error.Category != string(fault.Provider) {
 		t.Errorf("%+v", end)
@@ -348,7 +346,7 @@ func TestWrongKey(t *testing.T) {
 // whole group is gone when the turn has ended.
 func TestInterruptLeavesNoProcess(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000 & echo $! > child; echo $$ > parent; echo started; sleep 1000; true"}`)))
-	es := r.run("hang", func(e event.Event) {
+	es := r.Run("hang", func(e event.Event) {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "started") {
 			if _, err := r.Submit(t.Context(), session.Interrupt{By: "person"}); err != nil {
 				t.Error(err)
@@ -360,7 +358,7 @@ func TestInterruptLeavesNoProcess(t *testing.T) {
 	}
 	for _, name := range []string{"child", "parent"} {
 		var pid int
-		must.Done(t)(fmt.Sscan(r.file(name), &pid))
+		must.Done(t)(fmt.Sscan(r.File(name), &pid))
 		if processtest.Alive(pid) {
 			t.Errorf("process %d (%s) is still there", pid, name)
 		}

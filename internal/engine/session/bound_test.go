@@ -62,16 +62,16 @@ func TestBoundThinking(t *testing.T) {
 				cfg.Model = boundModel(t, web.URL, ref)
 				cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return boundModel(t, web.URL, ref), nil }
 			})
-			log := r.run("read the old house", nil)
+			log := r.Run("read the old house", nil)
 			if cs := find[event.Compacted](log); len(cs) < 3 || cs[0].By != event.ByModel {
 				t.Errorf("%d compactions", len(cs))
 			}
 			_ = r.Close()
-			r.cfg.Tools = tool.Set{looker(page)} // as after an update, or agents.depth: 0
-			r.open()
-			log = append(log, r.run("and the garden", nil)...)
+			r.Cfg.Tools = tool.Set{looker(page)} // as after an update, or agents.depth: 0
+			r.Open()
+			log = append(log, r.Run("and the garden", nil)...)
 			must.Done(t)(r.do(session.SetModel{Ref: "anthropic/claude-opus-5-5"}))
-			log = append(log, r.run("and the cellar", nil)...)
+			log = append(log, r.Run("and the cellar", nil)...)
 			for _, e := range find[event.Ended](log) {
 				if e.End != event.EndDone {
 					t.Errorf("%+v", e.Error)
@@ -80,7 +80,7 @@ func TestBoundThinking(t *testing.T) {
 			if kept, dropped, refused := srv.Binding.Counts(); kept < 100 || dropped > 0 || refused > 0 {
 				t.Errorf("%d blocks came back, %d were dropped, %d requests refused", kept, dropped, refused)
 			}
-			prefixes(t, srv.Bodies(), len(find[event.Rebased](readLog(r.cfg.Store, "s1")))+len(find[event.Compacted](readLog(r.cfg.Store, "s1"))))
+			prefixes(t, srv.Bodies(), len(find[event.Rebased](readLog(r.Cfg.Store, "s1")))+len(find[event.Compacted](readLog(r.Cfg.Store, "s1"))))
 		})
 	}
 }
@@ -122,7 +122,7 @@ func TestDropBlockIsAsked(t *testing.T) {
 	} {
 		r.reopen(b)
 	}
-	if end := find[event.Ended](r.run("go on", nil)); len(end) != 1 || end[0].End != event.EndDone {
+	if end := find[event.Ended](r.Run("go on", nil)); len(end) != 1 || end[0].End != event.EndDone {
 		t.Fatalf("%+v", end)
 	}
 	if _, dropped, refused := srv.Binding.Counts(); dropped == 0 || refused > 0 {

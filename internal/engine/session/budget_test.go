@@ -34,7 +34,7 @@ var todo = llmtest.Use("todo", `{"items":[{"text":"x","status":"pending"}]}`)
 func TestBudgetEndsARun(t *testing.T) {
 	m := llmtest.New(costing(4500, todo), costing(300, todo))
 	r := newRig(t, "accept-edits", m, limited(budget.Limits{USD: 0.05}))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	end := find[event.Ended](es)[0]
 	if end.End != event.EndBudget || end.Error.Category != "budget" || !strings.Contains(end.Error.Message, "$0.0500") {
 		t.Errorf("%+v", end)
@@ -71,7 +71,7 @@ func TestBudgetIsExtended(t *testing.T) {
 	} {
 		r := newRig(t, "accept-edits", llmtest.New(costing(1000, todo), llmtest.Say("done")), person)
 		n := 0
-		es := r.run("go", onEvent(func(q event.Asked) {
+		es := r.Run("go", onEvent(func(q event.Asked) {
 			if q.Why != "budget" || len(q.Options) != 3 || !strings.Contains(q.Text, "$0.0100") {
 				t.Errorf("%+v", q)
 			}
@@ -94,7 +94,7 @@ func TestInterruptABudgetQuestion(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(costing(1000, todo)), func(c *session.Config) {
 		c.Person, c.Limits = true, budget.Limits{USD: 0.01}
 	})
-	es := r.run("go", func(e event.Event) {
+	es := r.Run("go", func(e event.Event) {
 		if _, ok := e.Body.(event.Asked); ok {
 			_, _ = r.Submit(t.Context(), session.Interrupt{By: "person"})
 		}
@@ -108,11 +108,11 @@ func TestInterruptABudgetQuestion(t *testing.T) {
 func TestCallLimit(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`, "bash", `{"command":"touch c"}`))
 	r := newRig(t, "yolo", m, limited(budget.Limits{Calls: 2}))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if end := find[event.Ended](es)[0]; end.End != event.EndBudget || !strings.Contains(end.Error.Message, "2 calls") {
 		t.Errorf("%+v", end)
 	}
-	if strings.HasPrefix(r.file("a"), "error") || !strings.HasPrefix(r.file("b"), "error") || len(find[event.CallDone](es)) != 3 {
+	if strings.HasPrefix(r.File("a"), "error") || !strings.HasPrefix(r.File("b"), "error") || len(find[event.CallDone](es)) != 3 {
 		t.Errorf("%+v", find[event.CallDone](es))
 	}
 }
@@ -133,7 +133,7 @@ func TestWallLimit(t *testing.T) {
 			return nil
 		}
 	})
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if end := find[event.Ended](es)[0]; end.End != event.EndBudget || !strings.Contains(end.Error.Message, "1m0s of running time") {
 		t.Errorf("%+v", end)
 	}
@@ -156,7 +156,7 @@ func TestModelWithoutAPrice(t *testing.T) {
 		c.OpenModel, c.Limits = open, budget.Limits{USD: 1, Assumed: true}
 	})
 	must.Done(t)(r.do(session.SetModel{Ref: "local"}))
-	if end := find[event.Ended](r.run("go", nil))[0].End; end != event.EndDone {
+	if end := find[event.Ended](r.Run("go", nil))[0].End; end != event.EndDone {
 		t.Errorf("ended %s", end)
 	}
 }
@@ -167,7 +167,7 @@ func TestSummariesGiveBack(t *testing.T) {
 	m := llmtest.New()
 	r := windowed(t, 16384, m, limited(budget.Limits{USD: 1}))
 	m.Next = readOn(t, 60)
-	n := len(find[event.Compacted](r.run("read", nil)))
+	n := len(find[event.Compacted](r.Run("read", nil)))
 	if n < 2 {
 		t.Fatalf("%d compactions", n)
 	}

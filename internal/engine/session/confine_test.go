@@ -60,7 +60,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 	})
 	asked := 0
 	scopes := []event.Scope{event.Once, event.Once, event.Once, event.Session, event.Once, event.Once, event.Once}
-	r.run("run them", onEvent(func(a event.Asked) {
+	r.Run("run them", onEvent(func(a event.Asked) {
 		var vs []event.Verdict
 		for _, q := range a.Questions {
 			vs = append(vs, event.Verdict{Call: q.Call, Scope: scopes[asked]})
@@ -82,7 +82,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 		t.Errorf("confined %d times: %+v", len(c.seen), c.seen)
 	}
 	logged := map[string]int{}
-	for _, s := range find[event.CallStarted](r.log()) {
+	for _, s := range find[event.CallStarted](r.Log()) {
 		if s.Confine == nil {
 			t.Errorf("%s: the log does not say how it was confined", s.ID)
 			continue
@@ -91,7 +91,7 @@ func TestCallsAreConfinedAsDecided(t *testing.T) {
 	}
 	want[process.Free.Key()] = 1
 	if !reflect.DeepEqual(logged, want) {
-		b, _ := json.Marshal(find[event.CallStarted](r.log()))
+		b, _ := json.Marshal(find[event.CallStarted](r.Log()))
 		t.Errorf("the log: %s", b)
 	}
 }

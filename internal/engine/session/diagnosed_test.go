@@ -168,7 +168,7 @@ func TestDiagnosticsComeWithTheResult(t *testing.T) {
 		llmtest.Say("done"),
 	)
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), served(w))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	dones := find[event.CallDone](es)
 	text := func(i int) string { return dones[i].Result.Text }
 	if want := "[the language server finds what this change brought:\n  a.x:2:1: error: bad ok 12 passed one [x]]"; !strings.Contains(text(0), want) {
@@ -222,7 +222,7 @@ func TestBrokenSyntaxComesWithTheResult(t *testing.T) {
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
 		c.Syntax = &syntax.Look{Root: c.Dir, Limit: time.Hour}
 	})
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	dones := find[event.CallDone](es)
 	for i, want := range []string{"\n[this change broke a.go:3: expected '}', found 'EOF']", "", "", "", ""} {
 		if text := dones[i].Result.Text; !strings.HasSuffix(text, want) || want == "" && strings.Contains(text, "broke") {
@@ -246,8 +246,8 @@ func TestBrokenPackageComesWithTheResult(t *testing.T) {
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
 		c.Syntax = &syntax.Look{Root: c.Dir, Start: &processtest.Plain{}, Limit: time.Hour, TypeLimit: time.Hour}
 	})
-	r.put("go.mod", "module x\n")
-	dones := find[event.CallDone](r.run("go", nil))
+	r.Put("go.mod", "module x\n")
+	dones := find[event.CallDone](r.Run("go", nil))
 	if text := dones[0].Result.Text; !strings.HasSuffix(text, "\n[go vet now finds a.go:3: undefined: y]") {
 		t.Errorf("%q", text)
 	}
@@ -269,8 +269,8 @@ func TestEditsOfOneReplyAreToldTogether(t *testing.T) {
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
 		c.Syntax = &syntax.Look{Root: c.Dir, Start: &processtest.Plain{}, Limit: time.Hour, TypeLimit: time.Hour}
 	})
-	r.put("go.mod", "module x\n")
-	es := r.run("go", nil)
+	r.Put("go.mod", "module x\n")
+	es := r.Run("go", nil)
 	dones := find[event.CallDone](es)
 	for i, want := range []string{"", "[go vet now finds c.go:3: undefined: z]", "[go vet now finds b/e.go:3: undefined: v]"} {
 		text := dones[2*i].Result.Text + dones[2*i+1].Result.Text
@@ -288,27 +288,27 @@ func TestRenameIsAnOrdinaryWrite(t *testing.T) {
 			w := &watcher{}
 			m := llmtest.New(llmtest.Use("lsp_rename", args(j{"symbol": "old", "newName": "new"})), llmtest.Say("done"))
 			r := newRig(t, mode, m, served(w))
-			r.put("a.x", "def old\n")
+			r.Put("a.x", "def old\n")
 			r.inFolder("sub/b.x", "use old\n")
-			es := r.run("rename it", nil)
+			es := r.Run("rename it", nil)
 			done := find[event.CallDone](es)[0]
 			if ok := done.Outcome == event.OK; ok != allowed {
 				t.Fatalf("%s: %s", done.Outcome, done.Result.Text)
 			}
 			if !allowed {
-				if r.file("a.x") != "def old\n" {
+				if r.File("a.x") != "def old\n" {
 					t.Error("a file was changed")
 				}
 				return
 			}
-			if r.file("a.x") != "def new\n" || r.file("sub/b.x") != "use new\n" || !strings.Contains(done.Result.Text, "+use new") {
-				t.Errorf("%q %q: %s", r.file("a.x"), r.file("sub/b.x"), done.Result.Text)
+			if r.File("a.x") != "def new\n" || r.File("sub/b.x") != "use new\n" || !strings.Contains(done.Result.Text, "+use new") {
+				t.Errorf("%q %q: %s", r.File("a.x"), r.File("sub/b.x"), done.Result.Text)
 			}
 			if !slices.Equal(w.changes, []string{"a.x def old", "sub/b.x use old"}) {
 				t.Errorf("the server was told of %q", w.changes)
 			}
-			if _, err := r.undo(undo.ByTurn); err != nil || r.file("a.x") != "def old\n" || r.file("sub/b.x") != "use old\n" {
-				t.Errorf("undone: %v %q %q", err, r.file("a.x"), r.file("sub/b.x"))
+			if _, err := r.undo(undo.ByTurn); err != nil || r.File("a.x") != "def old\n" || r.File("sub/b.x") != "use old\n" {
+				t.Errorf("undone: %v %q %q", err, r.File("a.x"), r.File("sub/b.x"))
 			}
 		})
 	}
@@ -330,10 +330,10 @@ func TestPlacesAreQuoted(t *testing.T) {
 		llmtest.Say("done"),
 	)
 	r := newRig(t, "accept-edits", m, served(w))
-	r.put("a.x", "def old\n")
+	r.Put("a.x", "def old\n")
 	r.inFolder("sub/b.x", "use old\n")
-	r.put(".env", "KEY=very-secret-value\n")
-	es := r.run("look", nil)
+	r.Put(".env", "KEY=very-secret-value\n")
+	es := r.Run("look", nil)
 	dones := find[event.CallDone](es)
 	for i, want := range []string{
 		"a.x:1:5:def old\n.env:1:1\n/etc/hostname:1:1\na.x:99:1",
@@ -364,9 +364,9 @@ func TestPlacesAreQuoted(t *testing.T) {
 }
 
 func (r *rig) inFolder(name, text string) {
-	r.t.Helper()
-	must.Do(r.t, os.MkdirAll(filepath.Dir(filepath.Join(r.dir, name)), 0o755))
-	r.put(name, text)
+	r.T.Helper()
+	must.Do(r.T, os.MkdirAll(filepath.Dir(filepath.Join(r.Dir, name)), 0o755))
+	r.Put(name, text)
 }
 
 // SPEC 12.2: what is mended is an outcome too, and so is what an earlier process
@@ -381,7 +381,7 @@ func TestMendedIsAnOutcome(t *testing.T) {
 	)
 	r := newRig(t, "yolo", m, served(w))
 	var got []string
-	for _, d := range find[event.Diagnosed](r.run("go", nil)) {
+	for _, d := range find[event.Diagnosed](r.Run("go", nil)) {
 		got = append(got, fmt.Sprintf("%d of %d", len(d.Found), d.Errors))
 	}
 	if want := []string{"1 of 1", "0 of 0"}; !slices.Equal(got, want) {

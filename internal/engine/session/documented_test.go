@@ -21,9 +21,9 @@ import (
 
 // script puts an executable below the folder of a rig.
 func (r *rig) script(name, text string) {
-	r.t.Helper()
-	r.put(name, text)
-	must.Do(r.t, os.Chmod(filepath.Join(r.dir, name), 0o700))
+	r.T.Helper()
+	r.Put(name, text)
+	must.Do(r.T, os.Chmod(filepath.Join(r.Dir, name), 0o700))
 }
 
 // putAt writes a file and the folders above it.
@@ -47,9 +47,9 @@ esac
 	run := func(line string) llmtest.Turn { return llmtest.Use("bash", args(j{"command": line})) }
 	m := llmtest.New(run("grep -r x ."), run("find . -name x"), run("echo x | grep x"), run("echo x"), llmtest.Use("write", args(j{"path": "grep.txt", "content": "grep"})), llmtest.Say("done"))
 	r := newRig(t, "yolo", m, hooked(t, on("PreToolUse", "Bash", `"$CLAUDE_PROJECT_DIR"/hooks/validate.sh`)))
-	must.Do(t, os.Mkdir(filepath.Join(r.dir, "hooks"), 0o700))
+	must.Do(t, os.Mkdir(filepath.Join(r.Dir, "hooks"), 0o700))
 	r.script("hooks/validate.sh", validator)
-	dones := find[event.CallDone](r.run("look for x", nil))
+	dones := find[event.CallDone](r.Run("look for x", nil))
 	for i, want := range []struct {
 		outcome event.Outcome
 		says    string
@@ -77,16 +77,16 @@ exit 0
 	patch := llmtest.Use("apply_patch", args(j{"patch": "*** Begin Patch\n*** Add File: sub/.env\n+x\n*** End Patch"}))
 	m := llmtest.New(write(".env"), llmtest.Use("read", args(j{"files": []any{j{"path": "package-lock.json"}}})), edit, patch, write("a.txt"), llmtest.Say("done"))
 	r := newRig(t, "yolo", m, hooked(t, on("PreToolUse", "Edit|Write", `"$CLAUDE_PROJECT_DIR"/protect-files.sh`)), func(c *session.Config) { c.Tools = append(c.Tools, tools.ApplyPatch()) })
-	r.put("package-lock.json", "one\n")
+	r.Put("package-lock.json", "one\n")
 	r.script("protect-files.sh", guard)
-	dones := find[event.CallDone](r.run("change them", nil))
+	dones := find[event.CallDone](r.Run("change them", nil))
 	for i, want := range []event.Outcome{event.Denied, event.OK, event.Denied, event.Denied, event.OK} {
 		d := dones[i]
-		if d.Outcome != want || want == event.Denied && !strings.Contains(d.Result.Text, "Blocked: "+r.dir) {
+		if d.Outcome != want || want == event.Denied && !strings.Contains(d.Result.Text, "Blocked: "+r.Dir) {
 			t.Errorf("call %d: %s %q", i, d.Outcome, d.Result.Text)
 		}
 	}
-	if got := r.file("package-lock.json"); got != "one\n" {
+	if got := r.File("package-lock.json"); got != "one\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -105,7 +105,7 @@ esac`
 	if err == nil || !strings.Contains(err.Error(), "Security policy violation: it holds a secret") || len(m.Requests()) != 0 {
 		t.Fatal(err, len(m.Requests()))
 	}
-	r.run("what is the time?", nil)
+	r.Run("what is the time?", nil)
 	if sent := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(sent, "Current time: noon") || strings.Contains(sent, "xyzzy") || strings.Contains(sent, "Security policy") {
 		t.Error(sent)
 	}
@@ -135,7 +135,7 @@ func TestDocumentedCommitCommand(t *testing.T) {
 	if want := "bash denied, bash failed, bash denied, bash denied, bash denied, write denied"; got != want {
 		t.Errorf("%s, want %s", got, want) // git status fails where there is no repository: it ran
 	}
-	if got := strings.Join(outcomes(r.run("go on", nil)), ", "); got != "bash ok" || r.file("later") != "" {
+	if got := strings.Join(outcomes(r.Run("go on", nil)), ", "); got != "bash ok" || r.File("later") != "" {
 		t.Errorf("the next turn: %s", got)
 	}
 }
@@ -156,13 +156,13 @@ func TestDocumentedReadingSkill(t *testing.T) {
 	r := newRig(t, "yolo", m, func(c *session.Config) {
 		c.Tools = append(c.Tools, skills.Tool(all, strings.Clone, nil), tools.Grep(), tools.Glob())
 	})
-	r.put("note.md", "a note\n")
-	dones := find[event.CallDone](r.run("look around", nil))
+	r.Put("note.md", "a note\n")
+	dones := find[event.CallDone](r.Run("look around", nil))
 	got := ""
 	for _, d := range dones {
 		got += d.Tool + " " + string(d.Outcome) + ", "
 	}
-	if !strings.HasSuffix(got, "skill ok, read ok, grep ok, glob ok, write denied, edit denied, bash denied, ") || r.file("note.md") != "a note\n" {
+	if !strings.HasSuffix(got, "skill ok, read ok, grep ok, glob ok, write denied, edit denied, bash denied, ") || r.File("note.md") != "a note\n" {
 		t.Error(got)
 	}
 	if text := dones[len(dones)-1].Result.Text; !strings.Contains(text, "the skill safe-file-reader allows only Read, Grep, Glob") {

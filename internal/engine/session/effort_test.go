@@ -36,17 +36,17 @@ func TestEffort(t *testing.T) {
 				cfg.Effort = c.wants
 				cfg.OpenModel = func(string, string) (llm.Model, error) { return other, nil }
 			})
-			r.run("hi", nil)
+			r.Run("hi", nil)
 			if got := m.Requests()[0].Head.Effort; got != c.takes {
 				t.Errorf("%q was asked for", got)
 			}
 			must.Done(t)(r.do(session.SetModel{Ref: "scripted/other"}))
-			r.run("hi", nil)
+			r.Run("hi", nil)
 			if got := other.Requests()[0].Head.Effort; got != c.then {
 				t.Errorf("the other model was asked for %q", got)
 			}
 			var said []string
-			for _, w := range find[event.Warned](readLog(r.cfg.Store, "s1")) {
+			for _, w := range find[event.Warned](readLog(r.Cfg.Store, "s1")) {
 				if w.What == "effort" {
 					said = append(said, w.Text)
 				}
@@ -77,7 +77,7 @@ func TestThinkingBesideTheConversation(t *testing.T) {
 		return llmtest.Use("look", `{"n":`+strings.Repeat("1", 1+n%3)+`}`)
 	}
 	r := windowed(t, 16384, m)
-	cs := find[event.Compacted](r.run("look", nil))
+	cs := find[event.Compacted](r.Run("look", nil))
 	if len(cs) == 0 || cs[0].Error == nil || !strings.Contains(cs[0].Error.Message, "scripted/script thought for 2304 tokens, and wrote no summary") {
 		t.Errorf("%+v", cs)
 	}

@@ -46,16 +46,16 @@ func TestEndNamesWhatRunsNext(t *testing.T) {
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) {
 		must.Do(t, os.Mkdir(filepath.Join(c.Dir, "web"), 0o700))
 	})
-	r.run("make it", nil)
-	r.run("go on", nil)
+	r.Run("make it", nil)
+	r.Run("go on", nil)
 	must.Done(t)(r.Coordination().Apply(t.Context(), "swarm", "a swarm", []tool.Write{{Path: "build.rs", Data: []byte("fn main(){}")}, {Path: "b.go", Data: []byte("package a")}}))
-	hash := must.Get(r.store.Put(t.Context(), []byte("layout x\n")))(t)
+	hash := must.Get(r.Store.Put(t.Context(), []byte("layout x\n")))(t)
 	err := r.Coordination().Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "x"}}, event.Draft{Body: event.FileChanged{Path: ".envrc", Tool: "write", After: tool.Hash(hash)}})
 	must.Do(t, err)
 	must.Do(t, r.Close())
-	r.open()
+	r.Open()
 	want := []string{"web/.npmrc npm,.python-version pyenv,web/package.json npm install", "Makefile make -n", "build.rs Cargo", ".envrc direnv"}
-	if got := told(find[event.Ended](r.log())); !slices.Equal(got, want) {
+	if got := told(find[event.Ended](r.Log())); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -74,10 +74,10 @@ func TestGitOfBackgroundCommands(t *testing.T) {
 		}
 	})
 	for turn = 1; turn <= 4; turn++ {
-		r.run("go on", nil)
+		r.Run("go on", nil)
 	}
 	var got []string
-	for _, e := range find[event.Ended](r.log()) {
+	for _, e := range find[event.Ended](r.Log()) {
 		got = append(got, e.Git[0].Path)
 	}
 	if want := []string{"look 1 in turn 1", "look 2 in turn 1", "look 3 in turn 2", "look 4 in turn 4"}; !slices.Equal(got, want) {
@@ -115,7 +115,7 @@ func TestJobThatEndsIsTold(t *testing.T) {
 		return llmtest.Use("bash", fmt.Sprintf(`{"command":"echo %d"}`, n))
 	}
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}))
-	log := append(r.run("start it", nil), r.run("and now?", nil)...)
+	log := append(r.Run("start it", nil), r.Run("and now?", nil)...)
 	notes := slices.DeleteFunc(find[event.Noted](log), func(n event.Noted) bool { return n.Why != event.NotedJob })
 	if len(notes) != 1 {
 		t.Errorf("%+v", notes)

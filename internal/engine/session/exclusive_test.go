@@ -85,7 +85,7 @@ func exclusiveRig(t *testing.T, h *held) *rig {
 		c.Shell, c.Files = heldShell{c.Shell, h}, heldFiles{c.Files, h}
 		c.OpenModel = func(string, string) (llm.Model, error) { return m, h.pass(context.Background()) }
 	})
-	r.run("make it", nil)
+	r.Run("make it", nil)
 	must.Done(t)(r.undo(undo.ByChange))
 	return r
 }
@@ -99,8 +99,8 @@ func TestOneOperationAtATime(t *testing.T) {
 	}
 	submitted := func(op session.Op) func(*rig) (func() error, error) {
 		return func(r *rig) (func() error, error) {
-			at, err := r.Submit(r.t.Context(), op)
-			return func() error { _, err := r.Await(r.t.Context(), at); return err }, err
+			at, err := r.Submit(r.T.Context(), op)
+			return func() error { _, err := r.Await(r.T.Context(), at); return err }, err
 		}
 	}
 	// called is a method that returns when it is done.
@@ -113,14 +113,14 @@ func TestOneOperationAtATime(t *testing.T) {
 	}
 	plan := func(kind undo.Kind) func(*rig) error {
 		return func(r *rig) error {
-			_, err := r.View().Changes().Plan(r.t.Context(), undo.Selector{Kind: kind})
+			_, err := r.View().Changes().Plan(r.T.Context(), undo.Selector{Kind: kind})
 			return err
 		}
 	}
 	all := []operation{
 		{"prompt", "a turn runs", func(r *rig) (func() error, error) {
-			events := r.Events(r.t.Context(), r.View().Last())
-			_, err := r.Submit(r.t.Context(), session.Prompt{Text: "hello"})
+			events := r.Events(r.T.Context(), r.View().Last())
+			_, err := r.Submit(r.T.Context(), session.Prompt{Text: "hello"})
 			return func() error {
 				for e := range events {
 					if _, ok := e.Body.(event.Ended); ok {
@@ -137,7 +137,7 @@ func TestOneOperationAtATime(t *testing.T) {
 		{"redo", "changes are being shown", called(plan(undo.ByRedo))},
 		{"rewind", "changes are being shown", called(plan(undo.ByRewind))},
 		{"diff", "changes are being shown", called(func(r *rig) error {
-			_, err := r.View().Changes().Diff(r.t.Context(), undo.Selector{Kind: undo.ByTurn})
+			_, err := r.View().Changes().Diff(r.T.Context(), undo.Selector{Kind: undo.ByTurn})
 			return err
 		})},
 	}
@@ -229,8 +229,8 @@ func TestOperationEnds(t *testing.T) {
 	// One that was open when pawl died is closed when the session is taken up.
 	_ = r.Close()
 	seq := r.View().Last()
-	must.Done(t)(r.store.Append(t.Context(), "s1", seq, event.Draft{Body: event.OpStarted{Op: "command", Text: "make"}}))
-	r.open()
+	must.Done(t)(r.Store.Append(t.Context(), "s1", seq, event.Draft{Body: event.OpStarted{Op: "command", Text: "make"}}))
+	r.Open()
 	if done, err := r.Await(t.Context(), seq+1); err != nil || done.Outcome != event.UnknownDone {
 		t.Errorf("%+v %v", done, err)
 	}
@@ -247,9 +247,9 @@ func TestCatchUpBeforeEach(t *testing.T) {
 			r := newRig(t, "ask", m, func(c *session.Config) {
 				c.OpenModel = func(string, string) (llm.Model, error) { return m, nil }
 			})
-			must.Done(t)(r.store.Append(t.Context(), "s1", r.View().Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}))
+			must.Done(t)(r.Store.Append(t.Context(), "s1", r.View().Last(), event.Draft{Body: event.Warned{What: "test", Text: "from elsewhere"}}))
 			must.Done(t)(r.Submit(t.Context(), op))
-			r.run("go on", nil)
+			r.Run("go on", nil)
 		})
 	}
 }

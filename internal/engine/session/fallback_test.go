@@ -49,7 +49,7 @@ func TestFallback(t *testing.T) {
 	noPrice.InfoValue.Price = nil
 	models := map[string]*llmtest.Model{"scripted/other": second, "scripted/down": down("down"), "scripted/dear": noPrice}
 	r := newRig(t, "ask", first, withFallback(budget.Limits{USD: 1}, models, "scripted/nokey", "scripted/dear", "scripted/down", "scripted/other"))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if end := find[event.Ended](es)[0]; end.End != event.EndDone {
 		t.Fatalf("%+v", end)
 	}
@@ -87,7 +87,7 @@ func TestFallback(t *testing.T) {
 func TestFallbackEnds(t *testing.T) {
 	a, b := down("a"), down("b")
 	r := newRig(t, "ask", a, withFallback(budget.Limits{}, map[string]*llmtest.Model{"scripted/b": b, "scripted/a": a}, "scripted/b", "scripted/a"))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if end := find[event.Ended](es)[0]; end.End != event.EndProvider || !strings.Contains(end.Error.Message, "b is overloaded") {
 		t.Errorf("%+v", end)
 	}
@@ -97,7 +97,7 @@ func TestFallbackEnds(t *testing.T) {
 		t.Errorf("%d and %d requests, want 5 and %d", len(a.Requests()), len(b.Requests()), all)
 	}
 	// The next turn begins with the model in use and may go back to the first.
-	r.run("again", nil)
+	r.Run("again", nil)
 	if len(a.Requests()) != 5+all || len(b.Requests()) != all+5 {
 		t.Errorf("%d and %d requests, want %d each", len(a.Requests()), len(b.Requests()), all+5)
 	}
@@ -105,7 +105,7 @@ func TestFallbackEnds(t *testing.T) {
 	bad := llmtest.New(llmtest.Turn{Err: fault.NewProvider("scripted", 400, "bad request", nil)})
 	b = down("b")
 	r = newRig(t, "ask", bad, withFallback(budget.Limits{}, map[string]*llmtest.Model{"scripted/b": b}, "scripted/b"))
-	r.run("go", nil)
+	r.Run("go", nil)
 	if len(b.Requests()) != 0 {
 		t.Error("a bad request went to the next model")
 	}
@@ -146,7 +146,7 @@ func TestLongerWait(t *testing.T) {
 			}
 		})
 		asked := 0
-		es := r.run("go", onEvent(func(a event.Asked) {
+		es := r.Run("go", onEvent(func(a event.Asked) {
 			if asked++; a.Why != "wait" || !strings.Contains(a.Text, "1h0m0s") {
 				t.Errorf("%s: %+v", name, a)
 			}

@@ -66,7 +66,7 @@ func askedFor(t *testing.T, needs strict, line string) (asked []string) {
 		cfg.Shell, cfg.Person = sh, true
 		cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 	})
-	r.run("go on", func(e event.Event) {
+	r.Run("go on", func(e event.Event) {
 		if a, ok := e.Body.(event.Asked); ok {
 			asked = append(asked, a.Questions[0].Title)
 			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: a.Questions[0].Call, Scope: event.Once}}}); err != nil {
@@ -170,7 +170,7 @@ func TestHeldCommandAsks(t *testing.T) {
 				cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
 			})
 			var asked []string
-			r.run("run them", onEvent(func(a event.Asked) {
+			r.Run("run them", onEvent(func(a event.Asked) {
 				if len(a.Questions) != 1 || len(asked) >= len(c.answers) {
 					t.Fatalf("asked too often: %+v", a)
 				}
@@ -188,7 +188,7 @@ func TestHeldCommandAsks(t *testing.T) {
 				t.Errorf("asked %q", asked)
 			}
 			exits, last := "", ""
-			for _, d := range find[event.CallDone](r.log()) {
+			for _, d := range find[event.CallDone](r.Log()) {
 				if d.Exit == nil {
 					continue
 				}
@@ -201,13 +201,13 @@ func TestHeldCommandAsks(t *testing.T) {
 				t.Errorf("exits %s, want %s; %q", exits, c.exits, last)
 			}
 			granted := ""
-			for _, g := range find[event.Granted](r.log()) {
+			for _, g := range find[event.Granted](r.Log()) {
 				granted += g.Rule
 			}
 			if granted != c.granted || strings.Join(kept, "") != c.kept {
 				t.Errorf("granted %q, kept %q", granted, kept)
 			}
-			checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+			checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 		})
 	}
 }
@@ -264,7 +264,7 @@ func TestHeldCheckAsks(t *testing.T) {
 			check := &onceChecked{}
 			r := check.rig(t, "test -n \"$GRANTED\"", refused, !c.headless)
 			asks := 0
-			r.run("write", onEvent(func(a event.Asked) {
+			r.Run("write", onEvent(func(a event.Asked) {
 				asks++
 				if q := a.Questions[0]; q.Title != "let this command change or delete files in "+outside || q.Title != "let this command "+q.Wants || q.Preview != "sh ./a" {
 					t.Errorf("%+v", q)
@@ -274,7 +274,7 @@ func TestHeldCheckAsks(t *testing.T) {
 				}
 			}))
 			exits := ""
-			for _, d := range find[event.Checked](r.log()) {
+			for _, d := range find[event.Checked](r.Log()) {
 				if d.Exit != nil {
 					exits += string(rune('0' + *d.Exit))
 				}
@@ -304,7 +304,7 @@ func TestCheckThatTheSandboxStops(t *testing.T) {
 				return verify.Reading{Text: out, Failed: c.failed, Failures: max(len(c.failed), c.all)}
 			}}
 			r := check.rig(t, "echo no; exit 1", strict{{Act: "write", What: "/out/f"}}, false)
-			r.run("write", func(event.Event) {})
+			r.Run("write", func(event.Event) {})
 			if d := check.done; d.Unrun != c.unrun || d.Unrun != (d.Why == "it could not run: the sandbox refused: write /out/f") || d.Unrun != (len(d.Failed) == 0) {
 				t.Errorf("%+v", d)
 			}

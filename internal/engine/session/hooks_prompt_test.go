@@ -35,7 +35,7 @@ func TestPromptHooks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := llmtest.New(llmtest.Use("write", args(j{"path": "a.txt", "content": "x"})), llmtest.Say(c.answer), llmtest.Say("done"))
 			r := newRig(t, "yolo", m, hooked(t, asking("PreToolUse", "Write", "May this be? $ARGUMENTS")))
-			es := r.run("go", nil)
+			es := r.Run("go", nil)
 			done := find[event.CallDone](es)[0]
 			if done.Outcome != c.want || !strings.Contains(done.Result.Text, c.says) {
 				t.Errorf("%s %q", done.Outcome, done.Result.Text)
@@ -55,7 +55,7 @@ func TestPromptHooks(t *testing.T) {
 	t.Run("a turn goes on", func(t *testing.T) {
 		m := llmtest.New(llmtest.Say("done"), llmtest.Say(`{"ok": false, "reason": "write the tests"}`), llmtest.Say("tests, too"), llmtest.Say(`{"ok": true}`))
 		r := newRig(t, "yolo", m, hooked(t, asking("Stop", "", "Is all done?")))
-		prompts := find[event.Prompted](r.run("go", nil))
+		prompts := find[event.Prompted](r.Run("go", nil))
 		if len(prompts) != 2 || prompts[1].Source != event.Hook || prompts[1].Text != "write the tests" {
 			t.Errorf("%+v", prompts)
 		}
@@ -70,7 +70,7 @@ func TestPromptHooks(t *testing.T) {
 	t.Run("an event that is too long is not judged", func(t *testing.T) {
 		m := llmtest.New(llmtest.Use("write", args(j{"path": "a.txt", "content": strings.Repeat("long ", 60_000)})), llmtest.Say("done"))
 		r := newRig(t, "yolo", m, hooked(t, asking("PreToolUse", "Write", "ok?")))
-		if done := find[event.CallDone](r.run("go", nil))[0]; done.Outcome != event.Denied || !strings.Contains(done.Result.Text, "too long to be judged") {
+		if done := find[event.CallDone](r.Run("go", nil))[0]; done.Outcome != event.Denied || !strings.Contains(done.Result.Text, "too long to be judged") {
 			t.Errorf("%s %.300q", done.Outcome, done.Result.Text)
 		}
 	})
@@ -80,8 +80,8 @@ func TestPromptHooks(t *testing.T) {
 func TestHookOfFailure(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", args(j{"command": "exit 3"})), llmtest.Use("bash", args(j{"command": "true"})), llmtest.Say("done"))
 	r := newRig(t, "yolo", m, hooked(t, on("PostToolUseFailure", "Bash", `cat >> failed.log; echo '{"hookSpecificOutput": {"additionalContext": "see the log"}}'`)))
-	done := find[event.CallDone](r.run("go", nil))
-	if log := r.file("failed.log"); strings.Count(log, `"hook_event_name":"PostToolUseFailure"`) != 1 || !strings.Contains(log, `"error":"`) || strings.Contains(log, "tool_response") {
+	done := find[event.CallDone](r.Run("go", nil))
+	if log := r.File("failed.log"); strings.Count(log, `"hook_event_name":"PostToolUseFailure"`) != 1 || !strings.Contains(log, `"error":"`) || strings.Contains(log, "tool_response") {
 		t.Error(log)
 	}
 	if !strings.Contains(done[0].Result.Text, "[PostToolUseFailure hook: see the log]") || strings.Contains(done[1].Result.Text, "hook") {

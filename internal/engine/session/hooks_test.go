@@ -63,13 +63,13 @@ func TestHookExamples(t *testing.T) {
 	t.Run("log", func(t *testing.T) {
 		m := llmtest.New(llmtest.Use("bash", args(j{"command": "echo one", "description": "say"})), llmtest.Use("read", args(j{"files": []any{j{"path": "a.txt"}}})), llmtest.Say("done"))
 		r := newRig(t, "yolo", m, hooked(t, ex[0]))
-		ran := find[event.HookRan](r.run("go", nil))
+		ran := find[event.HookRan](r.Run("go", nil))
 		var in map[string]any
-		if err := json.Unmarshal([]byte(r.file("commands.log")), &in); err != nil {
-			t.Fatal(err, r.file("commands.log"))
+		if err := json.Unmarshal([]byte(r.File("commands.log")), &in); err != nil {
+			t.Fatal(err, r.File("commands.log"))
 		}
 		ti, _ := in["tool_input"].(map[string]any)
-		if in["tool_name"] != "Bash" || in["hook_event_name"] != "PreToolUse" || in["cwd"] != r.dir || in["session_id"] != "s1" || in["permission_mode"] != "bypassPermissions" || ti["command"] != "echo one" {
+		if in["tool_name"] != "Bash" || in["hook_event_name"] != "PreToolUse" || in["cwd"] != r.Dir || in["session_id"] != "s1" || in["permission_mode"] != "bypassPermissions" || ti["command"] != "echo one" {
 			t.Errorf("%v", in)
 		}
 		if len(ran) != 1 || ran[0].Event != "PreToolUse" || ran[0].Call == "" || ran[0].Verdict != "" {
@@ -85,7 +85,7 @@ func TestHookExamples(t *testing.T) {
 			llmtest.Use("Write", args(j{"file_path": "sub/../go.sum", "content": "x\n"})),
 			llmtest.Say("done"))
 		r := newRig(t, "yolo", m, hooked(t, ex[1]), func(c *session.Config) { c.Tools = append(c.Tools, tools.ApplyPatch()) })
-		es := r.run("go", nil)
+		es := r.Run("go", nil)
 		dones := find[event.CallDone](es)
 		for i, want := range []event.Outcome{event.Denied, event.OK, event.Denied, event.Denied} {
 			if dones[i].Outcome != want {
@@ -98,7 +98,7 @@ func TestHookExamples(t *testing.T) {
 		if blocked := find[event.Blocked](es); len(blocked) != 3 || blocked[0].By != "hook" {
 			t.Errorf("%+v", blocked)
 		}
-		if _, err := os.Stat(filepath.Join(r.dir, "go.sum")); err == nil {
+		if _, err := os.Stat(filepath.Join(r.Dir, "go.sum")); err == nil {
 			t.Error("it was written")
 		}
 	})
@@ -108,8 +108,8 @@ func TestHookExamples(t *testing.T) {
 		}}
 		m := llmtest.New(llmtest.Use("write", args(j{"path": "a.txt", "content": "one\r\ntwo\r\n"})), llmtest.Say("done"))
 		r := newRig(t, "yolo", m, journaled(t, journal.Options{}), hooked(t, args(tidy)))
-		es := r.run("go", nil)
-		if got := r.file("a.txt"); got != "one\ntwo\n" {
+		es := r.Run("go", nil)
+		if got := r.File("a.txt"); got != "one\ntwo\n" {
 			t.Errorf("%q", got)
 		}
 		changed := find[event.FileChanged](es)
@@ -123,8 +123,8 @@ func TestHookExamples(t *testing.T) {
 	t.Run("notes", func(t *testing.T) {
 		m := llmtest.New(llmtest.Say("done"))
 		r := newRig(t, "yolo", m, hooked(t, ex[2]))
-		r.put("NOTES", "the branch is called trunk\n")
-		r.run("go", nil)
+		r.Put("NOTES", "the branch is called trunk\n")
+		r.Run("go", nil)
 		if sent := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(sent, "the branch is called trunk") {
 			t.Errorf("the model does not see the notes: %s", sent)
 		}
@@ -161,7 +161,7 @@ func TestHooksOnlyNarrow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := llmtest.New(llmtest.Use(c.tool, args(c.args)), llmtest.Say("done"))
 			r := newRig(t, c.mode, m, hooked(t, on("PreToolUse", "Bash|Write", c.hook)))
-			done := find[event.CallDone](r.run("go", nil))[0]
+			done := find[event.CallDone](r.Run("go", nil))[0]
 			if done.Outcome != c.want || !strings.Contains(done.Result.Text, c.says) {
 				t.Errorf("%s %q", done.Outcome, done.Result.Text)
 			}
@@ -185,19 +185,19 @@ func TestHooksOfTurns(t *testing.T) {
 	t.Run("the turn goes on", func(t *testing.T) {
 		m := llmtest.New(llmtest.Say("done"), llmtest.Use("write", args(j{"path": "done.txt", "content": "x"})), llmtest.Say("really"))
 		r := newRig(t, "yolo", m, hooked(t, on("Stop", "", "cat >> stop.log; test -f done.txt || { echo 'write done.txt' >&2; exit 2; }")))
-		es := r.run("go", nil)
+		es := r.Run("go", nil)
 		prompts := find[event.Prompted](es)
 		if len(prompts) != 2 || prompts[1].Source != event.Hook || prompts[1].Text != "write done.txt" || len(m.Requests()) != 3 {
 			t.Errorf("%+v, %d requests", prompts, len(m.Requests()))
 		}
-		if log := r.file("stop.log"); !strings.Contains(log, `"stop_hook_active":false,"last_assistant_message":"done"`) || !strings.Contains(log, `"stop_hook_active":true,"last_assistant_message":"really"`) {
+		if log := r.File("stop.log"); !strings.Contains(log, `"stop_hook_active":false,"last_assistant_message":"done"`) || !strings.Contains(log, `"stop_hook_active":true,"last_assistant_message":"really"`) {
 			t.Errorf("%s", log)
 		}
 	})
 	t.Run("not for ever", func(t *testing.T) {
 		m := llmtest.New(llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"), llmtest.Say("4"), llmtest.Say("5"), llmtest.Say("6"), llmtest.Say("7"))
 		r := newRig(t, "yolo", m, hooked(t, on("Stop", "", "exit 2")))
-		es := r.run("go", nil)
+		es := r.Run("go", nil)
 		if n := len(m.Requests()); n != 6 {
 			t.Errorf("%d requests", n)
 		}
@@ -208,7 +208,7 @@ func TestHooksOfTurns(t *testing.T) {
 	t.Run("the turn ends", func(t *testing.T) {
 		m := llmtest.New(llmtest.Use("bash", args(j{"command": "echo one"})), llmtest.Say("never"))
 		r := newRig(t, "yolo", m, hooked(t, on("PostToolUse", "Bash", `echo '{"continue": false, "stopReason": "enough"}'`)))
-		es := r.run("go", nil)
+		es := r.Run("go", nil)
 		ends := find[event.Ended](es)
 		if ends[0].End != event.EndPermission || !strings.Contains(ends[0].Error.Message, "enough") || len(m.Requests()) != 1 {
 			t.Errorf("%+v, %d requests", ends[0], len(m.Requests()))
@@ -218,18 +218,18 @@ func TestHooksOfTurns(t *testing.T) {
 		m := llmtest.New(llmtest.Say("one"), llmtest.Say("two"))
 		both := `{"hooks": {"SessionStart": [{"matcher": "startup", "hooks": [{"command": "cat >> start.log; echo the sky is green"}]}], "SessionEnd": [{"hooks": [{"command": "cat >> end.log"}]}]}}`
 		r := newRig(t, "yolo", m, hooked(t, both))
-		if _, err := os.Stat(filepath.Join(r.dir, "start.log")); err == nil {
+		if _, err := os.Stat(filepath.Join(r.Dir, "start.log")); err == nil {
 			t.Error("opening a session runs a hook")
 		}
-		r.run("go", nil)
-		r.run("again", nil)
+		r.Run("go", nil)
+		r.Run("again", nil)
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-		if n := strings.Count(r.file("start.log"), "SessionStart"); n != 1 {
+		if n := strings.Count(r.File("start.log"), "SessionStart"); n != 1 {
 			t.Errorf("it started %d times", n)
 		}
-		if !strings.Contains(r.file("end.log"), `"hook_event_name":"SessionEnd"`) {
+		if !strings.Contains(r.File("end.log"), `"hook_event_name":"SessionEnd"`) {
 			t.Error("nothing heard of the end")
 		}
 		if !strings.Contains(fmt.Sprint(m.Requests()[0].Messages), "the sky is green") {
@@ -240,7 +240,7 @@ func TestHooksOfTurns(t *testing.T) {
 		m := llmtest.New(llmtest.Use("bash", args(j{"command": "echo one"})), llmtest.Say("never"))
 		r := newRig(t, "yolo", m, hooked(t, on("PreToolUse", "Bash", "echo > hangs; sleep 1000")))
 		begun := time.Now()
-		es := r.run("go", func(e event.Event) {
+		es := r.Run("go", func(e event.Event) {
 			if _, ok := e.Body.(event.Replied); ok {
 				_, _ = r.Submit(t.Context(), session.Interrupt{By: "person"})
 			}

@@ -19,14 +19,14 @@ func TestFileToolsRestoreIgnored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := llmtest.New(llmtest.Use("read", args(map[string]string{"path": "d.bin"})), use)
 			r := newRig(t, "accept-edits", m, journaled(t, journal.Options{}))
-			r.put(".gitignore", "*.bin\n")
-			r.put("d.bin", "one\ntwo\n")
-			es := r.run("go", nil)
-			if len(find[event.Blocked](es)) != 0 || r.file("d.bin") == "one\ntwo\n" {
-				t.Fatalf("%+v %q", find[event.Blocked](es), r.file("d.bin"))
+			r.Put(".gitignore", "*.bin\n")
+			r.Put("d.bin", "one\ntwo\n")
+			es := r.Run("go", nil)
+			if len(find[event.Blocked](es)) != 0 || r.File("d.bin") == "one\ntwo\n" {
+				t.Fatalf("%+v %q", find[event.Blocked](es), r.File("d.bin"))
 			}
-			if _, err := r.undo(undo.ByTurn); err != nil || r.file("d.bin") != "one\ntwo\n" {
-				t.Errorf("%v %q", err, r.file("d.bin"))
+			if _, err := r.undo(undo.ByTurn); err != nil || r.File("d.bin") != "one\ntwo\n" {
+				t.Errorf("%v %q", err, r.File("d.bin"))
 			}
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -140,8 +141,8 @@ func drawCall(t *rapid.T) llm.Call {
 	return c
 }
 
-// world is one drawn session and the person in front of it.
-type world struct {
+// drawn is one drawn session and the person in front of it.
+type drawn struct {
 	*rig
 	rt      *rapid.T
 	next    func() (event.Event, error, bool)
@@ -164,7 +165,7 @@ type world struct {
 // log again produces the same state.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(t, rt)
+		w := drawSession(t, rt)
 		defer w.close()
 		w.play("first")
 		if rapid.Bool().Draw(rt, "second") {
@@ -173,10 +174,10 @@ func TestInvariants(t *testing.T) {
 		w.calm = true
 		w.play("the last")
 
-		all := storedOf(rt, w.store)
+		all := stored(rt, w.Store, "s1")
 		checkFold(rt, all)
 		w.legal()
-		for i, r := range w.model.Requests() {
+		for i, r := range w.Model.Requests() {
 			pairs(rt, i, r.Messages)
 		}
 		w.sameAgain(all)
@@ -184,12 +185,12 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-func drawWorld(t *testing.T, rt *rapid.T) *world {
+func drawSession(t *testing.T, rt *rapid.T) *drawn {
 	dir := must.Get(os.MkdirTemp(t.TempDir(), "w"))(rt)
 	dir = must.Get(filepath.EvalSymlinks(dir))(rt)
 	must.Write(rt, filepath.Join(dir, "a.txt"), "one\n")
 	ws := must.Get(workspace.Open(dir, workspace.Options{Outside: true}))(rt)
-	w := &world{
+	w := &drawn{
 		rt: rt, release: make(chan struct{}, 1000), waits: make(chan struct{}, 1000), tools: map[string]string{},
 		interrupts: map[int]bool{}, prompts: map[int]bool{}, ops: map[int]session.Op{},
 		choices: rapid.SliceOfN(rapid.SampledFrom([]string{"once", "session", "always", "no", "why", "interrupt", "go", "go", "go"}), 1, 12).Draw(rt, "choices"),
@@ -222,15 +223,15 @@ func drawWorld(t *testing.T, rt *rapid.T) *world {
 	}
 	m := llmtest.New(script...)
 	mode := rapid.SampledFrom([]string{"ask", "plan", "accept-edits", "auto", "yolo", "yolo"}).Draw(rt, "mode")
-	w.rig = &rig{t: t, dir: dir, store: memory.New(time.Now), model: m}
-	w.cfg = session.Config{
+	ids := 0
+	w.rig = &rig{sessiontest.Of(t, session.Config{
 		Tuning: session.Tuning{Progress: progress.Config{Enable: rapid.Bool().Draw(rt, "judged"), ProgressCheckInterval: 1}},
-		Store:  w.store, ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: m,
+		Store:  memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "test", Version: "test", System: "be good", Model: m,
 		Tools: wild(w.release), Files: ws, Permission: modeIn(rt, mode, dir), Person: rapid.Bool().Draw(rt, "person"),
 		Locks: turn.NewLocks(8), Mask: secrets.New(), SpillDir: filepath.Join(dir, "spill"),
 		Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Jitter: func() float64 { return 0 }, NewID: func() string { w.ids++; return fmt.Sprint("q", w.ids) },
-	}
+		Jitter: func() float64 { return 0 }, NewID: func() string { ids++; return fmt.Sprint("q", ids) },
+	})}
 	w.start()
 	return w
 }
@@ -241,8 +242,8 @@ func modeIn(t *rapid.T, mode, dir string) *permission.Policy {
 	return p
 }
 
-func (w *world) start() {
-	s, err := session.Open(context.Background(), w.cfg)
+func (w *drawn) start() {
+	s, err := session.Open(context.Background(), w.Cfg)
 	must.Do(w.rt, err)
 	w.Session = s
 	// One reader for all: what is shown between two prompts counts too.
@@ -252,16 +253,16 @@ func (w *world) start() {
 	w.next, w.stop = next, func() { stop(); cancel() }
 }
 
-func (w *world) close() {
+func (w *drawn) close() {
 	w.stop()
 	_ = w.Close()
-	if c, ok := w.cfg.Files.(interface{ Close() error }); ok {
+	if c, ok := w.Cfg.Files.(interface{ Close() error }); ok {
 		_ = c.Close()
 	}
 }
 
 // play prompts and follows until the turn that took the prompt has ended.
-func (w *world) play(prompt string) {
+func (w *drawn) play(prompt string) {
 	must.Done(w.rt)(w.Submit(context.Background(), session.Prompt{Text: prompt}))
 	seen := false
 	for {
@@ -286,7 +287,7 @@ func (w *world) play(prompt string) {
 }
 
 // react does what the drawn person does at an event.
-func (w *world) react(e event.Event) {
+func (w *drawn) react(e event.Event) {
 	ctx := context.Background()
 	if !w.calm && w.interrupts[w.n] {
 		w.submit(session.Interrupt{By: "person"})
@@ -313,7 +314,7 @@ func (w *world) react(e event.Event) {
 	}
 }
 
-func (w *world) submit(op session.Op) {
+func (w *drawn) submit(op session.Op) {
 	if _, ok := op.(session.Interrupt); ok {
 		w.dropped = true
 	}
@@ -323,14 +324,14 @@ func (w *world) submit(op session.Op) {
 }
 
 // choose returns the next of the drawn choices.
-func (w *world) choose() string {
+func (w *drawn) choose() string {
 	c := w.choices[0]
 	w.choices = append(w.choices[1:], c)
 	return c
 }
 
 // goOn lets go what waits, or interrupts.
-func (w *world) goOn(ch chan struct{}) {
+func (w *drawn) goOn(ch chan struct{}) {
 	if w.choose() == "interrupt" && !w.calm {
 		w.submit(session.Interrupt{By: "person"})
 		return
@@ -338,7 +339,7 @@ func (w *world) goOn(ch chan struct{}) {
 	ch <- struct{}{}
 }
 
-func (w *world) answer(ctx context.Context, q event.Asked) error {
+func (w *drawn) answer(ctx context.Context, q event.Asked) error {
 	if _, err := w.Submit(ctx, session.Answer{ID: "of nothing"}); err == nil {
 		w.rt.Errorf("an answer to no question was taken")
 	}
@@ -378,7 +379,7 @@ func whole(all []event.Event, n int) int {
 }
 
 // legal checks that no event needed an illegal transition of any machine.
-func (w *world) legal() {
+func (w *drawn) legal() {
 	s := w.View().States()
 	for _, v := range s.Violations {
 		w.rt.Errorf("event %d %s: %v", v.Seq, v.Kind, v.Err)
@@ -389,10 +390,10 @@ func (w *world) legal() {
 }
 
 // sameAgain folds the log again and compares.
-func (w *world) sameAgain(all []event.Event) {
-	cfg := w.cfg
+func (w *drawn) sameAgain(all []event.Event) {
+	cfg := w.Cfg
 	cfg.Store, cfg.ReadOnly = copyOf(w.rt, all), true
-	cfg.Permission = modeIn(w.rt, string(w.View().Mode()), w.dir)
+	cfg.Permission = modeIn(w.rt, string(w.View().Mode()), w.Dir)
 	again, err := session.Open(context.Background(), cfg)
 	must.Do(w.rt, err)
 	defer again.Close()
@@ -414,11 +415,11 @@ func (w *world) sameAgain(all []event.Event) {
 
 // cutAt dies at an event, takes the session up and goes on: nothing runs by
 // itself, and the log stays in order.
-func (w *world) cutAt(events []event.Event) {
+func (w *drawn) cutAt(events []event.Event) {
 	m := llmtest.New()
-	cfg := w.cfg
+	cfg := w.Cfg
 	cfg.Store, cfg.Model = copyOf(w.rt, events), m
-	next := &world{rig: &rig{dir: w.dir, store: cfg.Store, model: m, cfg: cfg}, rt: w.rt, tools: w.tools, choices: w.choices, calm: true}
+	next := &drawn{rig: &rig{sessiontest.Of(w.T, cfg)}, rt: w.rt, tools: w.tools, choices: w.choices, calm: true}
 	next.start()
 	defer next.Close()
 	defer next.stop()
@@ -427,7 +428,7 @@ func (w *world) cutAt(events []event.Event) {
 	}
 	next.play("go on")
 	next.legal()
-	all := storedOf(w.rt, cfg.Store)
+	all := stored(w.rt, cfg.Store, "s1")
 	checkFold(w.rt, all)
 	for _, e := range all[len(events):] {
 		if c, ok := e.Body.(event.CallStarted); ok {
@@ -435,15 +436,6 @@ func (w *world) cutAt(events []event.Event) {
 		}
 	}
 	pairs(w.rt, len(events), m.Requests()[0].Messages)
-}
-
-func storedOf(t *rapid.T, st event.Store) []event.Event {
-	var all []event.Event
-	for e, err := range st.Read(context.Background(), "s1", 0) {
-		must.Do(t, err)
-		all = append(all, e)
-	}
-	return all
 }
 
 func copyOf(t *rapid.T, events []event.Event) event.Store {

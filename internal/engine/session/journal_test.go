@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 )
 
 // journaled adds a journal and the tools of background commands to a rig.
@@ -45,7 +46,7 @@ func bash(command string) string { return args(map[string]string{"command": comm
 // said is a recorded change as a test writes it: what was before, what is
 // after, "-" where there is nothing.
 func (r *rig) said(c event.FileChanged) string {
-	r.t.Helper()
+	r.T.Helper()
 	content := func(h tool.Hash, have bool) string {
 		if h == "" {
 			return "-"
@@ -53,9 +54,9 @@ func (r *rig) said(c event.FileChanged) string {
 		if !have {
 			return "?"
 		}
-		b, err := r.store.Get(r.t.Context(), string(h))
+		b, err := r.Store.Get(r.T.Context(), string(h))
 		if err != nil {
-			r.t.Errorf("%s: %v", c.Path, err)
+			r.T.Errorf("%s: %v", c.Path, err)
 		}
 		return strings.TrimSuffix(string(b), "\n")
 	}
@@ -114,7 +115,7 @@ func TestCommandsAreJournaled(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash(c.command))), journaled(t, journal.Options{}))
 			r.workspace()
-			es := r.run("go", nil)
+			es := r.Run("go", nil)
 			got := map[string]string{}
 			done := false
 			for _, e := range es {
@@ -137,24 +138,24 @@ func TestCommandsAreJournaled(t *testing.T) {
 
 // workspace puts a few files into a rig's folder, some of them committed.
 func (r *rig) workspace() {
-	r.t.Helper()
+	r.T.Helper()
 	for _, d := range []string{"dir/sub", "deps"} {
-		must.Do(r.t, os.MkdirAll(filepath.Join(r.dir, d), 0o755))
+		must.Do(r.T, os.MkdirAll(filepath.Join(r.Dir, d), 0o755))
 	}
-	r.put("b.txt", "committed\n")
-	r.put(".gitignore", "*.log\ndeps/\n")
+	r.Put("b.txt", "committed\n")
+	r.Put(".gitignore", "*.log\ndeps/\n")
 	for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "x"}} {
-		if out, err := processtest.Git(r.dir, a...).CombinedOutput(); err != nil {
-			r.t.Fatalf("git %q: %v %s", a, err, out)
+		if out, err := processtest.Git(r.Dir, a...).CombinedOutput(); err != nil {
+			r.T.Fatalf("git %q: %v %s", a, err, out)
 		}
 	}
-	r.put("b.txt", "changed\n")
-	r.put("a.txt", "one\n")
-	r.put("dir/x", "ex\n")
-	r.put("dir/sub/y", "why\n")
-	r.put("deps/old", "old\n")
-	r.put("script", "#!/bin/sh\necho by the script > a.txt\n")
-	must.Do(r.t, os.Chmod(filepath.Join(r.dir, "script"), 0o700))
+	r.Put("b.txt", "changed\n")
+	r.Put("a.txt", "one\n")
+	r.Put("dir/x", "ex\n")
+	r.Put("dir/sub/y", "why\n")
+	r.Put("deps/old", "old\n")
+	r.Put("script", "#!/bin/sh\necho by the script > a.txt\n")
+	must.Do(r.T, os.Chmod(filepath.Join(r.Dir, "script"), 0o700))
 }
 
 // SPEC 11.1: also of a command that is stopped half-way, and of one that is
@@ -164,8 +165,8 @@ func TestStoppedCommandsAreJournaled(t *testing.T) {
 		llmtest.Use("bash", `{"command":"echo two > a.txt; sleep 100; echo three > a.txt","timeout":1}`),
 		llmtest.Use("bash", bash("echo four > a.txt; echo ready; sleep 100")),
 	), journaled(t, journal.Options{}))
-	r.put("a.txt", "one\n")
-	es := r.run("go", func(e event.Event) {
+	r.Put("a.txt", "one\n")
+	es := r.Run("go", func(e event.Event) {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
 			if _, err := r.Submit(t.Context(), session.Interrupt{By: "person"}); err != nil {
 				t.Error(err)
@@ -190,30 +191,30 @@ func TestStoppedCommandsAreJournaled(t *testing.T) {
 func TestIgnoredIsNotRestorable(t *testing.T) {
 	run := func(mode, command string) (*rig, []event.Event) {
 		r := newRig(t, mode, llmtest.New(llmtest.Use("bash", bash(command))), journaled(t, journal.Options{}))
-		r.put(".gitignore", "*.bin\nout/\n")
-		r.put("d.bin", "d\n")
-		must.Do(t, os.Mkdir(filepath.Join(r.dir, "out"), 0o700))
-		r.put("out/x", "x\n")
-		r.put("a.txt", "a\n")
-		must.Do(t, os.MkdirAll(filepath.Join(r.dir, "src/deep/er"), 0o700))
-		r.put("src/deep/er/y.bin", "y\n")
-		r.put("src/a.go", "package src\n")
-		must.Do(t, os.Mkdir(filepath.Join(r.dir, "plain"), 0o700))
-		r.put("plain/a.go", "package plain\n")
-		must.Do(t, os.Symlink("../src", filepath.Join(r.dir, "plain/link")))
-		return r, r.run("go", nil)
+		r.Put(".gitignore", "*.bin\nout/\n")
+		r.Put("d.bin", "d\n")
+		must.Do(t, os.Mkdir(filepath.Join(r.Dir, "out"), 0o700))
+		r.Put("out/x", "x\n")
+		r.Put("a.txt", "a\n")
+		must.Do(t, os.MkdirAll(filepath.Join(r.Dir, "src/deep/er"), 0o700))
+		r.Put("src/deep/er/y.bin", "y\n")
+		r.Put("src/a.go", "package src\n")
+		must.Do(t, os.Mkdir(filepath.Join(r.Dir, "plain"), 0o700))
+		r.Put("plain/a.go", "package plain\n")
+		must.Do(t, os.Symlink("../src", filepath.Join(r.Dir, "plain/link")))
+		return r, r.Run("go", nil)
 	}
 	for _, command := range []string{
 		"rm -rf src", "rm -r src/deep/", "cd src && rm -rf deep", "rm -rf s*", "rm -rf plain src", "rm -rf out/",
 	} {
 		r, es := run("auto", command)
-		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "cannot be undone") || r.file("src/deep/er/y.bin") != "y\n" {
+		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "cannot be undone") || r.File("src/deep/er/y.bin") != "y\n" {
 			t.Errorf("%s: %+v", command, b)
 		}
 	}
 	for _, command := range []string{"rm -rf plain", "rm -rf nosuch", "rm plain/link", "rm src/a.go"} {
 		r, es := run("auto", command) // some are asked about, for another reason
-		if b := find[event.Blocked](es); len(b) != 0 && strings.Contains(b[0].Reason, "undone") || r.file("src/deep/er/y.bin") != "y\n" {
+		if b := find[event.Blocked](es); len(b) != 0 && strings.Contains(b[0].Reason, "undone") || r.File("src/deep/er/y.bin") != "y\n" {
 			t.Errorf("%s: %+v", command, b)
 		}
 	}
@@ -222,7 +223,7 @@ func TestIgnoredIsNotRestorable(t *testing.T) {
 	}
 	for _, command := range []string{"rm d.bin", "rm -f ./*.bin", "rm -r out", "rm out/x", "echo > d.bin", "cp a.txt d.bin", "mv a.txt d.bin", "true && rm d.bin"} {
 		r, es := run("auto", command)
-		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "cannot be undone") || r.file("d.bin") != "d\n" || r.file("out/x") != "x\n" {
+		if b := find[event.Blocked](es); len(b) != 1 || !strings.Contains(b[0].Reason, "cannot be undone") || r.File("d.bin") != "d\n" || r.File("out/x") != "x\n" {
 			t.Errorf("%s: %+v", command, b)
 		}
 	}
@@ -244,9 +245,9 @@ func TestNotRestorable(t *testing.T) {
 	big := strings.Repeat("x", 1500_000)
 	run := func(mode, command string) (*rig, []event.Event) {
 		r := newRig(t, mode, llmtest.New(llmtest.Use("bash", bash(command))), journaled(t, journal.Options{}))
-		r.put("big", big)
-		r.put("small", "s\n")
-		return r, r.run("go", nil)
+		r.Put("big", big)
+		r.Put("small", "s\n")
+		return r, r.Run("go", nil)
 	}
 	r, es := run("yolo", "echo > small; echo 'echo short > big' > do; sh do")
 	done := find[event.CallDone](es)[0].Result.Text
@@ -265,7 +266,7 @@ func TestNotRestorable(t *testing.T) {
 
 	for _, command := range []string{"rm big", "mv small big", "echo > big", "rm -r ."} {
 		r, es = run("auto", command)
-		if b := find[event.Blocked](es); len(b) != 1 || len(r.file("big")) != len(big) {
+		if b := find[event.Blocked](es); len(b) != 1 || len(r.File("big")) != len(big) {
 			t.Errorf("%s: %+v", command, b)
 		} else if command != "rm -r ." && !strings.Contains(b[0].Reason, "no copy of big is kept") {
 			t.Errorf("%s: %s", command, b[0].Reason)
@@ -289,10 +290,10 @@ func TestNoRuleForTheUnrestorable(t *testing.T) {
 	} {
 		r := newRig(t, "ask", llmtest.New(llmtest.Use("bash", bash(command)), llmtest.Say("done")), journaled(t, journal.Options{}), func(c *session.Config) { c.Person = true })
 		for name, text := range map[string]string{".gitignore": "*.bin\n", "d.bin": "d\n", "small": "s\n", "big": strings.Repeat("x", 1500_000)} {
-			r.put(name, text)
+			r.Put(name, text)
 		}
 		var q *event.Question
-		r.run("go", func(e event.Event) {
+		r.Run("go", func(e event.Event) {
 			if a, ok := e.Body.(event.Asked); ok {
 				q = &a.Questions[0]
 				go func() { _, _ = r.Submit(t.Context(), session.Answer{ID: a.ID}) }()
@@ -320,7 +321,7 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 		script[i].Calls[0].ID = fmt.Sprint("c", i)
 	}
 	r := newRig(t, "yolo", llmtest.New(script...), journaled(t, journal.Options{}))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	got := map[string]string{}
 	for _, c := range find[event.FileChanged](es) {
 		got[c.Path] = c.Call + " " + r.said(c)
@@ -342,7 +343,7 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 		script[i].Calls[0].ID = fmt.Sprint("c", i)
 	}
 	r = newRig(t, "yolo", llmtest.New(script...), journaled(t, journal.Options{}))
-	es = r.run("go", nil)
+	es = r.Run("go", nil)
 	cs := find[event.FileChanged](es)
 	if len(cs) != 1 || cs[0].Call != "c0" || r.said(cs[0]) != "- > job" {
 		t.Errorf("%+v", cs)
@@ -353,11 +354,11 @@ func TestBackgroundCommandsAreJournaled(t *testing.T) {
 // between commands is nobody's here.
 func TestPersonsCommandIsTheirs(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo 1 > b.txt"))), journaled(t, journal.Options{}))
-	r.put("a.txt", "one\n")
+	r.Put("a.txt", "one\n")
 	must.Done(t)(r.do(session.RunCommand{Command: "echo two > a.txt"}))
-	r.put("a.txt", "an editor's\n")
-	es := r.run("go", nil)
-	all := find[event.FileChanged](r.log())
+	r.Put("a.txt", "an editor's\n")
+	es := r.Run("go", nil)
+	all := find[event.FileChanged](r.Log())
 	if len(all) != 2 || all[0].Tool != "command" || all[0].Call != "" || r.said(all[0]) != "one > two" {
 		t.Errorf("%+v", all)
 	}
@@ -372,12 +373,12 @@ func TestSavedMeanwhileIsUnattributed(t *testing.T) {
 	r := (*rig)(nil)
 	m := llmtest.New(llmtest.Use("bash", bash("echo ready; while [ ! -e go ]; do sleep 0.01; done; echo two > a.txt")))
 	r = newRig(t, "yolo", m, journaled(t, journal.Options{}))
-	r.put("a.txt", "one\n")
-	r.put("mine.txt", "old\n")
-	es := r.run("go", func(e event.Event) {
+	r.Put("a.txt", "one\n")
+	r.Put("mine.txt", "old\n")
+	es := r.Run("go", func(e event.Event) {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
-			r.put("mine.txt", "my own\n")
-			r.put("go", "")
+			r.Put("mine.txt", "my own\n")
+			r.Put("go", "")
 		}
 	})
 	got := map[string]string{}
@@ -400,11 +401,11 @@ func TestSavedAndMovedIsUnattributed(t *testing.T) {
 		r := (*rig)(nil)
 		m := llmtest.New(llmtest.Use("bash", bash("echo ready; while [ ! -e go ]; do sleep 0.01; done; "+command)))
 		r = newRig(t, "yolo", m, journaled(t, journal.Options{}))
-		r.put("a.txt", "one\n")
-		es := r.run("go", func(e event.Event) {
+		r.Put("a.txt", "one\n")
+		es := r.Run("go", func(e event.Event) {
 			if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
-				r.put("a.txt", "my own\n")
-				r.put("go", "")
+				r.Put("a.txt", "my own\n")
+				r.Put("go", "")
 			}
 		})
 		got := ""
@@ -426,13 +427,13 @@ func TestCrashInACommand(t *testing.T) {
 	script := llmtest.Use("bash", bash("echo two > a.txt; echo ready; sleep 100"))
 	script.Calls[0].ID = "c1"
 	r := newRig(t, "yolo", llmtest.New(script), journaled(t, journal.Options{Dir: state}))
-	r.put("a.txt", "one\n")
+	r.Put("a.txt", "one\n")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	events := r.Events(ctx, r.View().Last())
 	must.Done(t)(r.Submit(ctx, session.Prompt{Text: "go"}))
 	// The log and the journal's folder as they are in the middle of it.
-	log, copied := r.store, t.TempDir()
+	log, copied := r.Store, t.TempDir()
 	for e := range events {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "ready") {
 			must.Do(t, log.Fork(ctx, event.Origin{Session: "s1", At: r.View().Last()}, "s2"))
@@ -441,16 +442,16 @@ func TestCrashInACommand(t *testing.T) {
 		}
 	}
 	// The other process is this one's with another id: the tag must be too.
-	r.cfg.ID = "s1"
+	r.Cfg.ID = "s1"
 	fork := copyLog(t, log, "s2", "s1")
 	must.Do(t, r.Close())
-	r.put("a.txt", "two\n")
-	r.store, r.cfg.Store = fork, fork
-	j := journal.New(r.dir, journal.Options{Dir: copied})
+	r.Put("a.txt", "two\n")
+	r.Store, r.Cfg.Store = fork, fork
+	j := journal.New(r.Dir, journal.Options{Dir: copied})
 	defer j.Close()
-	r.cfg.Journal = j
-	r.open()
-	es := r.log()
+	r.Cfg.Journal = j
+	r.Open()
+	es := r.Log()
 	var kinds []string
 	for _, e := range es {
 		switch b := e.Body.(type) {
@@ -488,8 +489,8 @@ func TestCheckThatChangesFiles(t *testing.T) {
 		"echo >> a_test.go":                         false,
 	} {
 		r := newRig(t, "yolo", llmtest.New(write, llmtest.Use("bash", bash("make test")), llmtest.Use("bash", bash("make test"))), journaled(t, journal.Options{}))
-		r.put("Makefile", "test:\n\t@"+script+"\n\t@echo 1 passed in 0.01s\n")
-		r.run("go", nil)
+		r.Put("Makefile", "test:\n\t@"+script+"\n\t@echo 1 passed in 0.01s\n")
+		r.Run("go", nil)
 		if v := r.View().Evidence().Verified; (v != nil) != verified {
 			t.Errorf("%s: %+v", script, v)
 		}
@@ -503,29 +504,29 @@ func TestSessionsShareAJournal(t *testing.T) {
 	start := llmtest.Use("bash", `{"command":"while [ ! -e go ]; do sleep 0.01; done; echo job > j.txt; touch made; while [ ! -e stop ]; do sleep 0.01; done","background":true}`)
 	start.Calls[0].ID = "job"
 	a := newRig(t, "yolo", llmtest.New(start, llmtest.Say("started"), llmtest.Use("bash_output", `{"id":"bg1","wait":20}`)), journaled(t, journal.Options{}))
-	a.run("start", nil)
-	b := &rig{t: t, dir: a.dir, store: a.store, cfg: a.cfg}
-	b.cfg.ID, b.cfg.Model = "s2", llmtest.New(llmtest.Use("bash", bash("echo mine > m.txt")))
-	b.open()
-	a.put("go", "")
-	for deadline := time.Now().Add(time.Minute); strings.HasPrefix(a.file("made"), "error"); {
+	a.Run("start", nil)
+	b := &rig{sessiontest.Of(t, a.Cfg)}
+	b.Cfg.ID, b.Cfg.Model = "s2", llmtest.New(llmtest.Use("bash", bash("echo mine > m.txt")))
+	b.Open()
+	a.Put("go", "")
+	for deadline := time.Now().Add(time.Minute); strings.HasPrefix(a.File("made"), "error"); {
 		if time.Now().After(deadline) {
 			t.Fatal("the background command does not get on")
 		}
 	}
 	theirs := map[string]string{}
-	for _, c := range find[event.FileChanged](b.run("go", nil)) {
+	for _, c := range find[event.FileChanged](b.Run("go", nil)) {
 		theirs[c.Path] = b.said(c)
 	}
 	if want := map[string]string{"m.txt": "- > mine"}; !maps.Equal(theirs, want) {
 		t.Errorf("in the other session: %q", theirs)
 	}
-	a.put("stop", "")
-	a.run("wait", nil)
-	a.put("later.txt", "a person's\n")
+	a.Put("stop", "")
+	a.Run("wait", nil)
+	a.Put("later.txt", "a person's\n")
 	must.Done(t)(a.do(session.RunCommand{Command: "echo > p.txt"}))
 	got := map[string]string{}
-	for _, c := range find[event.FileChanged](a.log()) {
+	for _, c := range find[event.FileChanged](a.Log()) {
 		got[c.Path] = c.Call
 	}
 	// go and stop were put there by somebody while it ran: loosely its own.

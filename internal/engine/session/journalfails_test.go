@@ -28,8 +28,8 @@ func TestNoRoomForEffects(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo two > a.txt; echo new > b.txt"))), journaled(t, journal.Options{}), func(c *session.Config) {
 		c.Store = noBlobs{c.Store}
 	})
-	r.put("a.txt", "one\n")
-	es := r.run("go", nil)
+	r.Put("a.txt", "one\n")
+	es := r.Run("go", nil)
 	cs := find[event.FileChanged](es)
 	if len(cs) != 2 || cs[0].Path != "a.txt" || cs[0].Kept || !cs[1].Kept {
 		t.Errorf("%+v", cs)
@@ -59,10 +59,10 @@ func TestBlindJournal(t *testing.T) {
 		r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash("echo two > a.txt"))), journaled(t, journal.Options{}), func(c *session.Config) {
 			c.Journal = changes.Share(&blind{c.Journal, sees})
 		})
-		r.put("a.txt", "one\n")
-		es := r.run("go", nil)
+		r.Put("a.txt", "one\n")
+		es := r.Run("go", nil)
 		done := find[event.CallDone](es)
-		if r.file("a.txt") != "two\n" || len(done) != 1 || !strings.Contains(done[0].Result.Text, "could not record") || len(find[event.Warned](es)) == 0 {
+		if r.File("a.txt") != "two\n" || len(done) != 1 || !strings.Contains(done[0].Result.Text, "could not record") || len(find[event.Warned](es)) == 0 {
 			t.Errorf("%d: %+v", sees, done)
 		}
 	}

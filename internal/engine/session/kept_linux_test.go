@@ -67,8 +67,8 @@ func (r *rig) agree(scope event.Scope, asked *[]string) func(event.Event) {
 			*asked = append(*asked, q.Title)
 			vs = append(vs, event.Verdict{Call: q.Call, Scope: scope})
 		}
-		if _, err := r.Submit(r.t.Context(), session.Answer{ID: a.ID, Verdicts: vs}); err != nil {
-			r.t.Error(err)
+		if _, err := r.Submit(r.T.Context(), session.Answer{ID: a.ID, Verdicts: vs}); err != nil {
+			r.T.Error(err)
 		}
 	}
 }
@@ -130,18 +130,18 @@ func TestUndoRestoresWhatCommandsRemoved(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", command(c.line)), llmtest.Say("done")), keepsRemoved(t, permission.Auto, kept.Limits{Session: 1 << 30, File: 1 << 26}))
-			before := contents(t, r.dir)
+			before := contents(t, r.Dir)
 			var asked []string
-			r.run("go", r.agree(event.Once, &asked))
-			for _, d := range find[event.CallDone](r.log()) {
+			r.Run("go", r.agree(event.Once, &asked))
+			for _, d := range find[event.CallDone](r.Log()) {
 				if strings.Contains(d.Result.Text, "cannot be") {
 					t.Errorf("told %s", d.Result.Text)
 				}
 			}
-			if w := find[event.Warned](r.log()); len(w) > 0 {
+			if w := find[event.Warned](r.Log()); len(w) > 0 {
 				t.Errorf("warned %+v", w)
 			}
-			checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+			checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 			p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn})
 			if c.files == "" && err != nil {
 				return
@@ -165,7 +165,7 @@ func TestUndoRestoresWhatCommandsRemoved(t *testing.T) {
 			if err != nil || len(u.Left) > 0 {
 				t.Fatalf("%+v %v", u.Left, err)
 			}
-			if d := differences(before, contents(t, r.dir)); len(d) > 0 {
+			if d := differences(before, contents(t, r.Dir)); len(d) > 0 {
 				t.Errorf("not restored: %q", d)
 			}
 			if _, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}); err == nil {
@@ -201,10 +201,10 @@ func TestUndoOfRandomCommands(t *testing.T) {
 				script = append(script, llmtest.Use("bash", command(lines[len(lines)-1])), llmtest.Say("done"))
 			}
 			r := newRig(t, "auto", llmtest.New(script...), keepsRemoved(t, permission.Auto, kept.Limits{Session: 1 << 30, File: 1 << 26}))
-			before := contents(t, r.dir)
+			before := contents(t, r.Dir)
 			var asked []string
 			for range 3 {
-				r.run("go", r.agree(event.Once, &asked))
+				r.Run("go", r.agree(event.Once, &asked))
 			}
 			p, err := r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByAll})
 			if errors.Is(err, undo.ErrNothing) { // then nothing may have changed
@@ -221,7 +221,7 @@ func TestUndoOfRandomCommands(t *testing.T) {
 			if len(p.Files) > 0 {
 				u, err = session.DoPlan(t.Context(), r.Session, p, all)
 			}
-			if d := differences(before, contents(t, r.dir)); len(d) > 0 || err != nil {
+			if d := differences(before, contents(t, r.Dir)); len(d) > 0 || err != nil {
 				t.Errorf("%v: %q\nnot restored: %q\nleft %+v", err, lines, d, u.Left)
 			}
 		})
@@ -244,21 +244,21 @@ func TestLossIsAsked(t *testing.T) {
 		{permission.Auto, false, "", "", "no copy can be kept"},
 	} {
 		r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", command("sh ./clean")), llmtest.Say("done")), keepsRemoved(t, c.mode, kept.Limits{Session: 1 << 20, File: 1 << 20}), func(cfg *session.Config) { cfg.Person = c.person })
-		r.put("clean", "rm large")
+		r.Put("clean", "rm large")
 		var asked []string
-		r.run("go", r.agree(c.scope, &asked))
+		r.Run("go", r.agree(c.scope, &asked))
 		if got := strings.Join(asked, ""); got != c.asked {
 			t.Errorf("asked %q", got)
 		}
-		if there := !strings.HasPrefix(r.file("large"), "error"); there != (c.told != "") {
+		if there := !strings.HasPrefix(r.File("large"), "error"); there != (c.told != "") {
 			t.Errorf("it is there: %v", there)
 		}
-		for _, d := range find[event.CallDone](r.log()) {
+		for _, d := range find[event.CallDone](r.Log()) {
 			if (d.Outcome == event.OK) != (c.told == "") || !strings.Contains(d.Result.Text, c.told) {
 				t.Errorf("%s: %s", d.Outcome, d.Result.Text)
 			}
 		}
-		if bs := find[event.Blocked](r.log()); !c.person && (len(bs) != 1 || !strings.Contains(bs[0].Reason, "kept.session_mb")) {
+		if bs := find[event.Blocked](r.Log()); !c.person && (len(bs) != 1 || !strings.Contains(bs[0].Reason, "kept.session_mb")) {
 			t.Errorf("%+v", bs)
 		}
 	}

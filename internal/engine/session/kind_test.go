@@ -18,7 +18,7 @@ func TestAsKind(t *testing.T) {
 		c.Outside, c.Person, c.FolderTools = o, false, func() tool.Set { return tools.Lsp() }
 		*c, _ = c.As(tool.Agent{Kind: "k", Tools: []string{"Read", "lsp"}})
 	})
-	r.run("go", func(event.Event) {})
+	r.Run("go", func(event.Event) {})
 	var names []string
 	for _, s := range m.Requests()[0].Head.Tools {
 		names = append(names, s.Name)

@@ -42,16 +42,6 @@ func follow(t failer, es []event.Event) *states {
 	return s
 }
 
-func (r *rig) log() []event.Event {
-	r.t.Helper()
-	var out []event.Event
-	for e, err := range r.store.Read(r.t.Context(), "s1", 0) {
-		must.Do(r.t, err)
-		out = append(out, e)
-	}
-	return out
-}
-
 // story is a run of a kind, and where it leads.
 type story struct {
 	mode     string
@@ -78,14 +68,14 @@ func stories() map[string]story {
 				return
 			}
 			if r.View().State() != lifecycle.Paused || r.View().Activity() != lifecycle.AwaitingPermission {
-				r.t.Errorf("a question is open, the agent %s, its activity %s", r.View().State(), r.View().Activity())
+				r.T.Errorf("a question is open, the agent %s, its activity %s", r.View().State(), r.View().Activity())
 			}
 			a := session.Answer{ID: q.ID, Text: text}
 			for _, one := range q.Questions {
 				a.Verdicts = append(a.Verdicts, event.Verdict{Call: one.Call, Scope: scope, Why: why})
 			}
-			if _, err := r.Submit(r.t.Context(), a); err != nil {
-				r.t.Error(err)
+			if _, err := r.Submit(r.T.Context(), a); err != nil {
+				r.T.Error(err)
 			}
 		}
 	}
@@ -94,7 +84,7 @@ func stories() map[string]story {
 	interruptAt := func(kind string) func(*rig, event.Event) {
 		return func(r *rig, e event.Event) {
 			if e.Body.Kind() == kind {
-				_, _ = r.Submit(r.t.Context(), session.Interrupt{By: "person"})
+				_, _ = r.Submit(r.T.Context(), session.Interrupt{By: "person"})
 			}
 		}
 	}
@@ -189,16 +179,16 @@ func TestStatesOfRealRuns(t *testing.T) {
 					c.change(cfg)
 				}
 			})
-			r.put("a.txt", "one\n")
+			r.Put("a.txt", "one\n")
 			if r.View().State() != lifecycle.Idle || r.View().Activity() != lifecycle.Idle {
 				t.Errorf("opened: %s, %s", r.View().State(), r.View().Activity())
 			}
-			r.run("go", func(e event.Event) {
+			r.Run("go", func(e event.Event) {
 				if c.on != nil {
 					c.on(r, e)
 				}
 			})
-			s := follow(t, r.log())
+			s := follow(t, r.Log())
 			if r.View().State() != c.agent || r.View().Activity() != c.activity || s.agent.State() != c.agent || s.activity.State() != c.activity {
 				t.Errorf("agent %s, activity %s; of the log %s, %s; want %s, %s", r.View().State(), r.View().Activity(), s.agent.State(), s.activity.State(), c.agent, c.activity)
 			}
@@ -209,12 +199,12 @@ func TestStatesOfRealRuns(t *testing.T) {
 			if open := s.calls.Open(); len(open) > 0 {
 				t.Errorf("open calls: %v", open)
 			}
-			r.run("again", func(e event.Event) {
+			r.Run("again", func(e event.Event) {
 				if c.on != nil && e.Body.Kind() == "asked" {
 					c.on(r, e)
 				}
 			})
-			follow(t, r.log())
+			follow(t, r.Log())
 			if got := r.View().Path(); got[0] != lifecycle.Idle || got[1] != lifecycle.ProcessingPrompt {
 				t.Errorf("the next run begins with %v", got)
 			}
@@ -247,12 +237,12 @@ func TestStatesAfterACrash(t *testing.T) {
 				c.change(cfg)
 			}
 		})
-		r.run("go", func(e event.Event) {
+		r.Run("go", func(e event.Event) {
 			if c.on != nil {
 				c.on(r, e)
 			}
 		})
-		es := r.log()
+		es := r.Log()
 		for n := 1; n < len(es); n++ {
 			st := memory.New(time.Now)
 			last := int64(0)
@@ -260,15 +250,14 @@ func TestStatesAfterACrash(t *testing.T) {
 				got := must.Get(st.Append(t.Context(), "s1", last, event.Draft{Cause: e.Cause, Body: e.Body}))(t)
 				last = got[0].Seq
 			}
-			cfg := r.cfg
-			cfg.Store, cfg.Model, cfg.Permission = st, llmtest.New(), policy(t, "ask", r.dir)
-			again := &rig{t: t, dir: r.dir, store: st, cfg: cfg}
-			again.open()
+			cfg := r.Cfg
+			cfg.Store, cfg.Model, cfg.Permission = st, llmtest.New(), policy(t, "ask", r.Dir)
+			again := over(t, cfg)
 			if again.View().State() != lifecycle.Idle && again.View().State() != lifecycle.Error || again.View().Activity() != lifecycle.Idle && again.View().Activity() != lifecycle.Halted {
 				t.Errorf("%s, cut at %d: agent %s, activity %s", name, n, again.View().State(), again.View().Activity())
 			}
-			again.run("and then?", nil)
-			follow(t, again.log())
+			again.Run("and then?", nil)
+			follow(t, again.Log())
 			_ = again.Close()
 		}
 	}
@@ -278,9 +267,9 @@ func TestStatesAfterACrash(t *testing.T) {
 // replayed; one that panics stops nobody.
 func TestListen(t *testing.T) {
 	r := newRig(t, "ask", llmtest.New())
-	r.run("hello", nil)
+	r.Run("hello", nil)
 	_ = r.Close()
-	r.open()
+	r.Open()
 	var heard, broke []string
 	r.View().Listen(func(machine string, _, to fsm.State, _ fsm.Meta) {
 		if machine == "agent" && to == lifecycle.Running {
@@ -292,7 +281,7 @@ func TestListen(t *testing.T) {
 			heard = append(heard, fmt.Sprint(from, ">", to, " by ", m["event"], " ", r.View().State()))
 		}
 	}, nil)
-	r.run("again", nil)
+	r.Run("again", nil)
 	_ = r.Close()
 	want := []string{
 		"idle>initializing by prompted initializing", "initializing>running by requested running",

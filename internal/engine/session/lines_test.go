@@ -45,7 +45,7 @@ func TestLines(t *testing.T) {
 			}
 			r := newRig(t, c.mode, m, change...)
 			if c.deny != "" {
-				must.Do(t, r.cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}))
+				must.Do(t, r.Cfg.Permission.Add(permission.User, nil, nil, []string{c.deny}))
 			}
 			p := session.Prompt{Text: "look", Lines: []string{c.line}}
 			if c.narrowed != nil {
@@ -59,7 +59,7 @@ func TestLines(t *testing.T) {
 			if !strings.Contains(read, c.says) || strings.Contains(read, "hunter2") || strings.Index(read, "look") > strings.Index(read, "The user ran") {
 				t.Errorf("the model reads %q", read)
 			}
-			if _, err := os.Stat(filepath.Join(r.dir, "made")); err == nil {
+			if _, err := os.Stat(filepath.Join(r.Dir, "made")); err == nil {
 				t.Error("it ran")
 			}
 			if strings.Contains(read, "it did not run") == c.ran {
@@ -71,7 +71,7 @@ func TestLines(t *testing.T) {
 		m := llmtest.New(llmtest.Use("bash", args(j{"command": "true"})), llmtest.Say("done"))
 		r := newRig(t, "yolo", m)
 		sent := false
-		r.run("go", func(e event.Event) {
+		r.Run("go", func(e event.Event) {
 			if _, ok := e.Body.(event.CallAsked); ok && !sent {
 				sent = true
 				if _, err := r.Submit(t.Context(), session.Prompt{Text: "and this", Lines: []string{"echo joined"}}); err != nil {

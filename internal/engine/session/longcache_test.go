@@ -34,7 +34,7 @@ func TestPauseIsPaid(t *testing.T) {
 		usd   float64
 	}{{0, false, 1.25}, {20 * time.Minute, true, 2}, {time.Minute, true, 2}} {
 		at.Add(int64(c.pause.Seconds()))
-		es := r.run("go", nil)
+		es := r.Run("go", nil)
 		sent, got := find[event.Requested](es), find[event.Replied](es)
 		if len(sent) != 1 || len(got) != 1 || got[0].Cost == nil || *got[0].Cost != c.usd {
 			t.Fatalf("turn %d: %+v, %+v", i, sent, got)

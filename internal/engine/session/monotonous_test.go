@@ -48,8 +48,8 @@ func TestListsAreNotStuck(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", width), func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, "yolo", replies(28/min(width, 2), width, call), judged)
-				r.put("a.txt", "one\n")
-				es := r.run("go", nil)
+				r.Put("a.txt", "one\n")
+				es := r.Run("go", nil)
 				if end := find[event.Ended](es)[0]; end.End != event.EndDone {
 					t.Errorf("%+v", end)
 				}
@@ -85,8 +85,8 @@ func TestNoiseHidesNoLoop(t *testing.T) {
 				}
 				return noise(i - 1)
 			}), judged)
-			r.put("a.py", "x = 1  # try 0\n")
-			es := r.run("go", nil)
+			r.Put("a.py", "x = 1  # try 0\n")
+			es := r.Run("go", nil)
 			if end := find[event.Ended](es)[0]; end.End != event.EndStuck {
 				t.Errorf("%+v after %d calls; %+v", end, len(find[event.CallDone](es)), find[event.Stuck](es))
 			}

@@ -28,7 +28,7 @@ func TestCommandNarrowsItsTurn(t *testing.T) {
 	run := func(line string) llmtest.Turn { return llmtest.Use("bash", args(map[string]string{"command": line})) }
 	m := llmtest.New(llmtest.Use("write", writeIt), run("echo one; echo x > b.txt"), run("echo one"), llmtest.Say("done"), llmtest.Use("write", writeIt), llmtest.Say("done"))
 	r := newRig(t, "yolo", m)
-	r.put("note.md", "the note's text")
+	r.Put("note.md", "the note's text")
 	joined := false
 	narrowed := &event.Narrowed{By: "the command /x", Rules: []string{"Bash(echo:*)"}, File: "/w/x.md"}
 	var es []event.Event
@@ -56,7 +56,7 @@ func TestCommandNarrowsItsTurn(t *testing.T) {
 	if len(find[event.Narrowed](es)) != 1 {
 		t.Error("it is not recorded once")
 	}
-	if got := outcomes(r.run("again", nil)); !slices.Equal(got, []string{"write ok"}) {
+	if got := outcomes(r.Run("again", nil)); !slices.Equal(got, []string{"write ok"}) {
 		t.Errorf("the next turn: %v", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestCommandForbidsInItsTurn(t *testing.T) {
 	if got := outcomes(es); err != nil || !slices.Equal(got, []string{"bash denied", "bash denied", "write ok"}) {
 		t.Error(err, got)
 	}
-	if got := outcomes(r.run("again", nil)); !slices.Equal(got, []string{"bash ok"}) {
+	if got := outcomes(r.Run("again", nil)); !slices.Equal(got, []string{"bash ok"}) {
 		t.Errorf("the next turn: %v", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestNarrowedEndsWithTheProcess(t *testing.T) {
 	m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done"))
 	r := newRig(t, "yolo", m)
 	r.reopen(event.Prompted{Source: event.Person, Text: "x"}, event.Narrowed{By: "the command /x"})
-	if got := outcomes(r.run("again", nil)); !slices.Equal(got, []string{"write ok"}) {
+	if got := outcomes(r.Run("again", nil)); !slices.Equal(got, []string{"write ok"}) {
 		t.Error(got)
 	}
 }
@@ -121,7 +121,7 @@ func TestSkillNarrowsTheTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := llmtest.New(append(c.turns, llmtest.Say("done"), write, llmtest.Say("done"))...)
 			r := newRig(t, "yolo", m, func(c *session.Config) { c.Tools = append(c.Tools, skills.Tool(all, strings.Clone, nil)) })
-			es := r.run("go", nil)
+			es := r.Run("go", nil)
 			if got := strings.Join(outcomes(es), ", "); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -130,7 +130,7 @@ func TestSkillNarrowsTheTurn(t *testing.T) {
 					t.Error(d.Result.Text)
 				}
 			}
-			if got := strings.Join(outcomes(r.run("again", nil)), ", "); got != "write ok" {
+			if got := strings.Join(outcomes(r.Run("again", nil)), ", "); got != "write ok" {
 				t.Errorf("the next turn: %s", got)
 			}
 		})

@@ -77,13 +77,13 @@ func TestNewToolThatEdits(t *testing.T) {
 		llmtest.Say("done"),
 	)
 	r := newRig(t, "accept-edits", m, withTools(stamp()))
-	es := r.run("stamp it", nil)
+	es := r.Run("stamp it", nil)
 	asked := find[event.CallAsked](es)
 	if len(asked) != 2 || asked[0].Does != tool.Edit || asked[0].Target != "a.txt" || asked[0].Title != "mcp__office__stamp a.txt" {
 		t.Fatalf("recorded as %+v", asked)
 	}
 	// It wrote all of the file, so the model knows it: the edit goes through.
-	if got := r.file("a.txt"); got != "stamped twice\n" {
+	if got := r.File("a.txt"); got != "stamped twice\n" {
 		t.Errorf("a.txt holds %q; %+v", got, len(es))
 		for _, d := range find[event.CallDone](es) {
 			t.Logf("%s %q … %q spill %q", d.Outcome, d.Result.Text[:20], d.Result.Text[max(0, len(d.Result.Text)-150):], d.Spill)
@@ -96,7 +96,7 @@ func TestNewToolThatEdits(t *testing.T) {
 	if _, err := r.undo(undo.ByTurn); err != nil {
 		t.Error(err)
 	}
-	if got := r.file("a.txt"); !strings.Contains(got, "no such file") {
+	if got := r.File("a.txt"); !strings.Contains(got, "no such file") {
 		t.Errorf("after the undo a.txt holds %q", got)
 	}
 }
@@ -106,7 +106,7 @@ func TestNewToolIsPreviewed(t *testing.T) {
 	m := llmtest.New(llmtest.Use("mcp__office__stamp", `{"path":"a.txt"}`), llmtest.Say("done"))
 	r := newRig(t, "ask", m, withTools(stamp()), func(c *session.Config) { c.Person = true })
 	var q event.Question
-	r.run("stamp it", func(e event.Event) {
+	r.Run("stamp it", func(e event.Event) {
 		if a, ok := e.Body.(event.Asked); ok {
 			q = a.Questions[0]
 			if _, err := r.Submit(t.Context(), session.Answer{ID: a.ID, Verdicts: []event.Verdict{{Call: q.Call, Scope: event.No}}}); err != nil {
@@ -117,7 +117,7 @@ func TestNewToolIsPreviewed(t *testing.T) {
 	if q.Preview != "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+stamped\n" || q.Title != "mcp__office__stamp a.txt (new, +1)" {
 		t.Errorf("%+v", q)
 	}
-	if got := r.file("a.txt"); !strings.Contains(got, "no such file") {
+	if got := r.File("a.txt"); !strings.Contains(got, "no such file") {
 		t.Errorf("the preview wrote %q", got)
 	}
 }
@@ -132,12 +132,12 @@ func TestNewToolIsOfItsFamily(t *testing.T) {
 		r := newRig(t, "accept-edits", m, withTools(stamp()), func(c *session.Config) {
 			must.Do(t, c.Permission.Add(permission.User, nil, nil, []string{rule}))
 		})
-		if d := find[event.CallDone](r.run("stamp it", nil)); len(d) != 1 || d[0].Outcome != want {
+		if d := find[event.CallDone](r.Run("stamp it", nil)); len(d) != 1 || d[0].Outcome != want {
 			t.Errorf("deny %s: %+v", rule, d)
 		}
 	}
 	m := llmtest.New(llmtest.Use("mcp__office__stamp", `{"path":"a.txt"}`), llmtest.Say("done"))
-	if d := find[event.CallDone](newRig(t, "plan", m, withTools(stamp())).run("stamp it", nil)); d[0].Outcome != event.Denied {
+	if d := find[event.CallDone](newRig(t, "plan", m, withTools(stamp())).Run("stamp it", nil)); d[0].Outcome != event.Denied {
 		t.Errorf("in plan mode: %+v", d)
 	}
 }
@@ -152,7 +152,7 @@ func TestNewToolThatSearches(t *testing.T) {
 	r := newRig(t, "plan", llmtest.New(append(turns, llmtest.Say("done"))...), withTools(shelf()), func(c *session.Config) {
 		c.Progress = progress.Default()
 	})
-	es := r.run("look", nil)
+	es := r.Run("look", nil)
 	if s := find[event.Stuck](es); len(s) == 0 || s[0].Rule != "repeated" {
 		t.Errorf("the same look again and again: %+v", s)
 	}

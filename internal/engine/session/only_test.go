@@ -26,7 +26,7 @@ func TestToolOfOneProvider(t *testing.T) {
 		llmtest.Turn{Text: "done"},
 	)
 	r := newRig(t, "yolo", m, func(c *session.Config) { c.Tools = append(slices.Clip(c.Tools), tools.GoOverlay()) })
-	for _, e := range r.run("go", func(event.Event) {}) {
+	for _, e := range r.Run("go", func(event.Event) {}) {
 		switch b := e.Body.(type) {
 		case event.Rebased:
 			t.Errorf("a new head: %v", b.Head.Tools)
@@ -61,9 +61,9 @@ func TestEditFormFollowsTheModel(t *testing.T) {
 		c.Tools = tool.Set{patch, edit}
 		c.OpenModel = func(string, string) (llm.Model, error) { return other, nil }
 	})
-	must.Write(t, filepath.Join(r.cfg.Dir, "a.txt"), "one\n")
+	must.Write(t, filepath.Join(r.Cfg.Dir, "a.txt"), "one\n")
 	must.Done(t)(r.do(session.SetModel{Ref: "other/script"}))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if d := find[event.CallDone](es); len(d) != 1 || d[0].Outcome != event.OK {
 		t.Errorf("%+v", d)
 	}

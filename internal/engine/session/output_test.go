@@ -37,7 +37,7 @@ func TestOutputOfAnySize(t *testing.T) {
 				m.InfoValue.Window = window
 				r := newRig(t, "yolo", m)
 				truth := must.Get(exec.Command("bash", "-c", command).Output())(t)
-				d := find[event.CallDone](r.run("go", nil))[0]
+				d := find[event.CallDone](r.Run("go", nil))[0]
 				text, ok := strings.CutSuffix(strings.TrimSuffix(d.Result.Text, "; yes '' was cut off"), "exit code 0")
 				if !ok || !utf8.ValidString(text) {
 					t.Fatalf("%q", d.Result.Text)

@@ -69,19 +69,19 @@ func TestOutside(t *testing.T) {
 		}
 		return out
 	}
-	es := r.run("go", func(event.Event) {})
+	es := r.Run("go", func(event.Event) {})
 	if done := find[event.CallDone](es); len(done) != 1 || done[0].Outcome != event.OK || done[0].Tool != "mcp__s__t0" || done[0].Result.Text != "ran" {
 		t.Errorf("%+v", done)
 	}
 	if notes := find[event.Noted](es); len(notes) != 1 || notes[0].Text != "one more" {
 		t.Errorf("%+v", notes)
 	}
-	r.run("again", func(event.Event) {})
+	r.Run("again", func(event.Event) {})
 	if got := shown(); !slices.Equal(got, []string{"mcp_call"}) || o.waits != 1 {
 		t.Errorf("%q after %d: a prefix was lost", got, o.waits)
 	}
 	must.Done(t)(r.Submit(t.Context(), session.RefreshTools{}))
-	r.run("more", func(event.Event) {})
+	r.Run("more", func(event.Event) {})
 	if got := shown(); !slices.Equal(got, []string{"mcp__s__t1", "mcp_call"}) {
 		t.Errorf("%q: what a person asked for did not join", got)
 	}
@@ -110,7 +110,7 @@ func TestLateTool(t *testing.T) {
 		c.Outside, c.Person = o, false
 		must.Do(t, c.Permission.Add("flag", []string{"mcp__slow__go"}, nil, []string{"mcp__slow__denied"}))
 	})
-	done := find[event.CallDone](r.run("go", func(event.Event) {}))
+	done := find[event.CallDone](r.Run("go", func(event.Event) {}))
 	if len(done) != 4 || ran != 1 {
 		t.Fatalf("%d ran, %+v", ran, done)
 	}
@@ -164,7 +164,7 @@ func TestJoining(t *testing.T) {
 		if step.again {
 			must.Done(t)(r.Submit(t.Context(), session.RefreshTools{}))
 		}
-		r.run("go", func(event.Event) {})
+		r.Run("go", func(event.Event) {})
 		if got := shown(); got != step.want {
 			t.Errorf("%d, %s: %d tools", i, step.what, got)
 		}

@@ -48,13 +48,13 @@ func TestOverwrittenWorkIsNamed(t *testing.T) {
 			}
 			turns = append(turns, llmtest.Use("bash", args(j{"command": c.command})), llmtest.Say("ok"))
 			r := newRig(t, "yolo", llmtest.New(turns...), journaled(t, journal.Options{}))
-			r.put("f", "a\nb\n")
-			r.put("g", "g\n")
+			r.Put("f", "a\nb\n")
+			r.Put("g", "g\n")
 			cmd := exec.Command("sh", "-c", repo)
-			if cmd.Dir = r.dir; cmd.Run() != nil {
+			if cmd.Dir = r.Dir; cmd.Run() != nil {
 				t.Fatal("no repository")
 			}
-			done := find[event.CallDone](r.run("go", nil))
+			done := find[event.CallDone](r.Run("go", nil))
 			text := done[len(done)-1].Result.Text
 			if done[len(done)-1].Outcome != event.OK || c.says != "" && !strings.Contains(text, c.says) || c.says == "" && strings.Contains(text, "[changed") {
 				t.Errorf("%q, want %q", text, c.says)

@@ -27,13 +27,13 @@ func TestEightCommandsAtOnce(t *testing.T) {
 	}
 	r := newRig(t, "accept-edits", llmtest.New(llmtest.Use(calls...), llmtest.Say("done")))
 	for i := range lines {
-		must.Do(t, mkfifo(filepath.Join(r.dir, fmt.Sprint("pipe", i))))
+		must.Do(t, mkfifo(filepath.Join(r.Dir, fmt.Sprint("pipe", i))))
 	}
 	go func() {
 		var open []*os.File
 		for i := range lines {
 			// It opens once a command reads from it.
-			f, err := os.OpenFile(filepath.Join(r.dir, fmt.Sprint("pipe", i)), os.O_WRONLY, 0)
+			f, err := os.OpenFile(filepath.Join(r.Dir, fmt.Sprint("pipe", i)), os.O_WRONLY, 0)
 			if err != nil {
 				t.Error(err)
 				return
@@ -45,7 +45,7 @@ func TestEightCommandsAtOnce(t *testing.T) {
 			_ = f.Close()
 		}
 	}()
-	done := find[event.CallDone](r.run("read all", nil))
+	done := find[event.CallDone](r.Run("read all", nil))
 	if len(done) != len(lines) {
 		t.Fatalf("%d results", len(done))
 	}

@@ -65,7 +65,7 @@ func TestPause(t *testing.T) {
 					return ctx.Err()
 				}
 			})
-			es := r.run("go", onEvent(func(b event.Asked) {
+			es := r.Run("go", onEvent(func(b event.Asked) {
 				if b.Why != "pause" || r.View().State() != lifecycle.Paused || r.View().Activity() != lifecycle.AwaitingPermission {
 					t.Errorf("%+v: the agent is %s, its activity %s", b, r.View().State(), r.View().Activity())
 				}
@@ -87,7 +87,7 @@ func TestPause(t *testing.T) {
 			if told := strings.Contains(fmt.Sprint(m.Requests()[len(m.Requests())-1].Messages), "The user says: use z instead"); told != c.told {
 				t.Errorf("the model was told: %v", told)
 			}
-			follow(t, r.log())
+			follow(t, r.Log())
 			if bad := r.View().States().Violations; len(bad) > 0 {
 				t.Errorf("%+v", bad)
 			}
@@ -105,7 +105,7 @@ func TestInterruptWhilePaused(t *testing.T) {
 		c.Person = true
 		c.Tools = append(c.Tools, poke(func() { _, _ = r.Submit(t.Context(), session.Pause{}) }))
 	})
-	es := r.run("go", func(e event.Event) {
+	es := r.Run("go", func(e event.Event) {
 		if _, ok := e.Body.(event.Asked); ok {
 			_, _ = r.Submit(t.Context(), session.Interrupt{By: "person"})
 		}
@@ -113,7 +113,7 @@ func TestInterruptWhilePaused(t *testing.T) {
 	if end := find[event.Ended](es)[0].End; end != event.EndInterrupted {
 		t.Error(end)
 	}
-	follow(t, r.log())
+	follow(t, r.Log())
 }
 
 // A pause that nobody could end is refused, as is one of nothing.
@@ -126,7 +126,7 @@ func TestPauseRefused(t *testing.T) {
 	r = newRig(t, "yolo", llmtest.New(llmtest.Use("poke", `{}`)), func(c *session.Config) {
 		c.Tools = append(c.Tools, poke(func() { _, err = r.Submit(t.Context(), session.Pause{}) }))
 	})
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if err == nil || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("without a person: %v", err)
 	}
@@ -148,7 +148,7 @@ func TestPauseHidesNoLoop(t *testing.T) {
 			c.Person = true
 			c.Tools = append(c.Tools, poke(func() { _, _ = r.Submit(t.Context(), session.Pause{}) }))
 		})
-		es := r.run("go", onEvent(func(b event.Asked) {
+		es := r.Run("go", onEvent(func(b event.Asked) {
 			text := answer
 			if b.Why == "stuck" {
 				text = "stop"
@@ -179,7 +179,7 @@ func (b *broken) Append(ctx context.Context, session string, after int64, ds ...
 func TestStatesOfABrokenLog(t *testing.T) {
 	st := &broken{}
 	r := newRig(t, "yolo", llmtest.New(), func(c *session.Config) { st.Store = c.Store; c.Store = st })
-	r.run("go", nil)
+	r.Run("go", nil)
 	if got := r.View().States(); got.Storage != lifecycle.Saved || got.Application != lifecycle.UserInput || got.Window != lifecycle.Normal {
 		t.Errorf("%+v", got)
 	}
@@ -206,7 +206,7 @@ func TestStatesOfTheWindow(t *testing.T) {
 		return llmtest.Use("write", args(map[string]string{"path": fmt.Sprint("f", n), "content": strings.Repeat(fmt.Sprintf("word%d ", n), 150)}))
 	}
 	r = newRig(t, "yolo", m)
-	r.run("go", nil)
+	r.Run("go", nil)
 	if !seen["normal"] || !seen["moderate"] {
 		t.Errorf("seen %v", seen)
 	}

@@ -26,7 +26,7 @@ func TestPersonRunsLong(t *testing.T) {
 			m.InfoValue.Window = 16_000
 			r := newRig(t, "ask", m)
 			must.Done(t)(r.do(session.RunCommand{Command: command}))
-			ran := find[event.PersonRan](r.log())[0]
+			ran := find[event.PersonRan](r.Log())[0]
 			if n := (window.Estimate{}).Count(ran.Output); n > 2000 || n < 100 {
 				t.Errorf("%d tokens", n)
 			}
@@ -40,7 +40,7 @@ func TestPersonRunsLong(t *testing.T) {
 			if err != nil || string(whole) != string(want) {
 				t.Errorf("%d bytes in the file, want %d; %v", len(whole), len(want), err)
 			}
-			r.run("what did I run?", nil)
+			r.Run("what did I run?", nil)
 			for _, sent := range m.Requests()[0].Messages {
 				if text := sent.Text(); strings.Contains(text, command) && !strings.Contains(text, ran.Output) {
 					t.Errorf("the model was told otherwise: %.300s", text)

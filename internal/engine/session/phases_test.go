@@ -38,7 +38,7 @@ func (h *hands) move(d time.Duration) {
 }
 
 func (r *rig) phase(op session.Phase) error {
-	_, err := r.Submit(r.t.Context(), op)
+	_, err := r.Submit(r.T.Context(), op)
 	return err
 }
 
@@ -109,7 +109,7 @@ func TestPhaseWhileATurnRuns(t *testing.T) {
 			}
 		}))
 	})
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if n := find[event.Phased](es); len(n) != 1 || n[0].By != "person" || n[0].Expected != time.Hour {
 		t.Errorf("%+v", n)
 	}
@@ -123,7 +123,7 @@ func TestPhaseWhileATurnRuns(t *testing.T) {
 	if p.Open == nil || len(p.Open.Files) < 1 || len(p.Open.Files) > 2 || p.Totals.Files != 2 {
 		t.Errorf("%+v", p)
 	}
-	follow(t, r.log())
+	follow(t, r.Log())
 }
 
 func plan() []event.PhaseStep {
@@ -148,7 +148,7 @@ func TestPhasesOfAPlanFile(t *testing.T) {
 	if got := phasesIn(r.Session); got != "1 open; 0 of 3" || r.View().Phases().Open.Expected != 10*time.Minute {
 		t.Error(got)
 	}
-	r.run("go", nil)
+	r.Run("go", nil)
 	if text := fmt.Sprint(m.Requests()[0].Messages); !strings.Contains(text, "2. Wire it") {
 		t.Error("the model was not told the plan")
 	}
@@ -157,7 +157,7 @@ func TestPhasesOfAPlanFile(t *testing.T) {
 	}
 	before := r.View().Phases()
 	_ = r.Close()
-	r.open()
+	r.Open()
 	if d := cmp.Diff(before, r.View().Phases(), cmpopts.IgnoreUnexported(phase.Phase{}), cmpopts.IgnoreFields(phase.Status{}, "At"), cmpopts.IgnoreFields(phase.Totals{}, "Elapsed")); d != "" {
 		t.Errorf("after a restart:\n%s", d)
 	}
@@ -182,11 +182,11 @@ func TestNextOfTheModelsPlan(t *testing.T) {
 		llmtest.Use("todo", `{"items":[{"text":"two","status":"done"},{"text":"three","status":"pending"}]}`),
 	)
 	r := newRig(t, "yolo", m, judged)
-	r.run("go", nil)
+	r.Run("go", nil)
 	if err := r.phase(session.Phase{}); err != nil || phasesIn(r.Session) != "1 by next, 2 open; 1 of 3" || r.View().Phases().Open.Description != "two" {
 		t.Errorf("%v, %s", err, phasesIn(r.Session))
 	}
-	r.run("go on", nil)
+	r.Run("go on", nil)
 	if got := phasesIn(r.Session); got != "1 by next, 2 done; 2 of 2" && got != "1 by next, 2 done; 2 of 3" {
 		t.Error(got)
 	}
@@ -206,15 +206,15 @@ func TestPhaseThatTakesLong(t *testing.T) {
 		return llmtest.Use("write", fmt.Sprintf(`{"path":"a%d.txt","content":"%d"}`, n, n))
 	}
 	r := newRig(t, "yolo", m, judged, func(c *session.Config) { c.Now = h.Now })
-	r.store = memory.New(h.Now)
-	r.cfg.Store = r.store
+	r.Store = memory.New(h.Now)
+	r.Cfg.Store = r.Store
 	_ = r.Close()
-	r.open()
+	r.Open()
 	must.Do(t, r.phase(session.Phase{Text: "quick", Expected: 10 * time.Minute}))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	_ = r.Close()
-	r.open()
-	es = append(es, r.run("again", nil)...)
+	r.Open()
+	es = append(es, r.Run("again", nil)...)
 	var said []string
 	for _, w := range find[event.Warned](es) {
 		said = append(said, string(w.What)+": "+w.Text)
@@ -233,7 +233,7 @@ func TestPhaseThatTakesLong(t *testing.T) {
 func TestBlockersOfAPhase(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(llmtest.Use("bash", `{"command":"curl https://example.com -o x"}`)), judged)
 	must.Do(t, r.phase(session.Phase{Text: "fetch"}))
-	r.run("go", nil)
+	r.Run("go", nil)
 	if b := r.View().Phases().Open.Blockers; len(b) != 1 || !strings.Contains(b[0], "curl") {
 		t.Errorf("%q", b)
 	}
@@ -259,7 +259,7 @@ func TestProgressed(t *testing.T) {
 			}
 		})
 		must.Do(t, r.phase(session.Phase{Text: "write them"}))
-		es := r.run("go", nil)
+		es := r.Run("go", nil)
 		got := find[event.Progressed](es)
 		if len(got) != want {
 			t.Fatalf("every %d: %d times", every, len(got))
@@ -267,7 +267,7 @@ func TestProgressed(t *testing.T) {
 		if p := got[len(got)-1]; every == 5 && (p.Calls != 25 || p.Files != 7 || p.Errors != 5 || p.Since != 1 || p.Phase != "write them" || p.PhasesTotal != 1) {
 			t.Errorf("%+v", p)
 		}
-		if stored := find[event.Progressed](r.log()); len(stored) != 0 {
+		if stored := find[event.Progressed](r.Log()); len(stored) != 0 {
 			t.Errorf("%d were stored", len(stored))
 		}
 	}
@@ -286,7 +286,7 @@ func TestPlanAfterCompaction(t *testing.T) {
 	}
 	r := newRig(t, "yolo", m, judged)
 	must.Do(t, r.phase(session.Phase{Plan: plan()}))
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	compacted := 0
 	for i, e := range es {
 		b, ok := e.Body.(event.Compacted)

@@ -34,7 +34,7 @@ func TestPressure(t *testing.T) {
 				return nil
 			}
 		})
-		return r.run("go", nil), slept
+		return r.Run("go", nil), slept
 	}
 	texts := func(es []event.Event) (out []string) {
 		for _, w := range find[event.Warned](es) {

@@ -27,10 +27,10 @@ func asked(t *testing.T, scope event.Scope, files map[string]string, calls ...st
 		c.Tools = append(c.Tools, tools.MultiEdit(), tools.ApplyPatch())
 	})
 	for name, text := range files {
-		r.put(name, text)
+		r.Put(name, text)
 	}
 	var qs []event.Question
-	r.run("go", onEvent(func(q event.Asked) {
+	r.Run("go", onEvent(func(q event.Asked) {
 		qs = append(qs, q.Questions...)
 		var vs []event.Verdict
 		for _, q := range q.Questions {
@@ -69,7 +69,7 @@ func TestPreviews(t *testing.T) {
 			t.Errorf("question %d: %q\n%s\nwant %q\n%s", i, qs[i].Title, qs[i].Preview, w.title, w.preview)
 		}
 	}
-	if r.file("f") != "a\nb\nc\n" || r.file("g") != "g\n" || !strings.HasPrefix(r.file("new/x"), "error") {
+	if r.File("f") != "a\nb\nc\n" || r.File("g") != "g\n" || !strings.HasPrefix(r.File("new/x"), "error") {
 		t.Error("a preview changed files")
 	}
 }
@@ -98,12 +98,12 @@ func TestFailingEditIsNoQuestion(t *testing.T) {
 		t.Errorf("%+v", qs)
 	}
 	refused := ""
-	for _, e := range r.log() {
+	for _, e := range r.Log() {
 		if d, ok := e.Body.(event.CallDone); ok && d.Outcome == event.Failed {
 			refused += d.Result.Text + "\n"
 		}
 	}
-	if !strings.Contains(refused, "the text to replace was not found") || r.file("f") != "a\nb\n" {
+	if !strings.Contains(refused, "the text to replace was not found") || r.File("f") != "a\nb\n" {
 		t.Errorf("%q", refused)
 	}
 }
@@ -117,16 +117,16 @@ func TestMadeEditIsNoQuestion(t *testing.T) {
 	if len(qs) != 0 {
 		t.Errorf("%+v", qs)
 	}
-	if n := len(find[event.CallStarted](r.log())); n != 2 { // it has a place in the table of states: the read, and the edit
+	if n := len(find[event.CallStarted](r.Log())); n != 2 { // it has a place in the table of states: the read, and the edit
 		t.Errorf("%d calls started", n)
 	}
-	for _, e := range r.log() {
+	for _, e := range r.Log() {
 		if d, ok := e.Body.(event.CallDone); ok && d.Tool == "edit" && (d.Outcome != event.OK || d.Note != "already applied" || d.Result.Error || !strings.Contains(d.Result.Text, "line 1")) {
 			t.Errorf("%+v", d)
 		}
 	}
 	qs, r = asked(t, event.No, map[string]string{"f": before}, "edit", edit(before), "edit", edit("old"+before))
-	if len(qs) != 2 || r.file("f") != before {
+	if len(qs) != 2 || r.File("f") != before {
 		t.Errorf("%+v", qs)
 	}
 }
@@ -135,8 +135,8 @@ func TestMadeEditIsNoQuestion(t *testing.T) {
 func TestPreviewsAreTrue(t *testing.T) {
 	_, r := asked(t, event.Once, map[string]string{"f": "a\nb\nc\n"},
 		"edit", args(j{"path": "f", "old": "b", "new": "B"}), "edit", args(j{"path": "f", "old": "B\nc", "new": "B\nC"}))
-	if r.file("f") != "a\nB\nC\n" {
-		t.Errorf("%q", r.file("f"))
+	if r.File("f") != "a\nB\nC\n" {
+		t.Errorf("%q", r.File("f"))
 	}
 }
 

@@ -32,8 +32,8 @@ func TestLadder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "yolo", m, judged)
-			r.put("a.txt", "one\n")
-			es := r.run("go", nil)
+			r.Put("a.txt", "one\n")
+			es := r.Run("go", nil)
 			levels := []string{}
 			for _, s := range find[event.Stuck](es) {
 				levels = append(levels, s.Level)
@@ -82,7 +82,7 @@ func TestProductiveRunIsNotStopped(t *testing.T) {
 		return llmtest.Use("bash", `{"command":"ls | wc -l"}`)
 	}
 	r := newRig(t, "yolo", m, judged)
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	if end := find[event.Ended](es)[0]; end.End != event.EndDone {
 		t.Errorf("%+v; %+v", end, find[event.Stuck](es))
 	}
@@ -100,7 +100,7 @@ func TestStuckAsksThePerson(t *testing.T) {
 		return next(n, r)
 	}
 	r := newRig(t, "yolo", m, judged, func(c *session.Config) { c.Person = true })
-	es := r.run("go", func(e event.Event) {
+	es := r.Run("go", func(e event.Event) {
 		if q, ok := e.Body.(event.Asked); ok {
 			asked++
 			if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Text: "look elsewhere"}); err != nil {

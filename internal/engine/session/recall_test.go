@@ -59,7 +59,7 @@ func asks(t *testing.T, c *cache, files map[string]string, turns ...llmtest.Turn
 		cfg.Tools = append(cfg.Tools, tools.Grep(), tools.Ls())
 	})
 	for name, text := range files {
-		r.put(name, text)
+		r.Put(name, text)
 	}
 	return r
 }
@@ -75,30 +75,30 @@ func looks() []llmtest.Turn {
 func TestRecall(t *testing.T) {
 	files := map[string]string{"a.go": "func add(a, b int) int\n", "b.go": "// adds\n"}
 	c := &cache{known: map[string]answers.Answered{}}
-	es := asks(t, c, files, looks()...).run(question, nil)
+	es := asks(t, c, files, looks()...).Run(question, nil)
 	if len(c.known) != 1 || len(find[event.Recalled](es)) != 0 {
 		t.Fatalf("%d answers kept, recalled %v", len(c.known), find[event.Recalled](es))
 	}
 	r := asks(t, c, files)
-	es = r.run(question, nil)
+	es = r.Run(question, nil)
 	got := find[event.Recalled](es)
-	if len(got) != 1 || got[0].Text != "it adds" || len(r.model.Requests()) != 0 || find[event.Ended](es)[0].End != event.EndDone {
-		t.Fatalf("recalled %+v after %d requests", got, len(r.model.Requests()))
+	if len(got) != 1 || got[0].Text != "it adds" || len(r.Model.Requests()) != 0 || find[event.Ended](es)[0].End != event.EndDone {
+		t.Fatalf("recalled %+v after %d requests", got, len(r.Model.Requests()))
 	}
 	// What follows sees the answer as its own.
 	again := asks(t, c, files, llmtest.Say("more"))
-	again.run(question, nil)
-	again.run("and why?", nil)
-	if !said(again.model.Requests()[0].Messages, "it adds") {
-		t.Errorf("the next request has %+v", again.model.Requests()[0].Messages)
+	again.Run(question, nil)
+	again.Run("and why?", nil)
+	if !said(again.Model.Requests()[0].Messages, "it adds") {
+		t.Errorf("the next request has %+v", again.Model.Requests()[0].Messages)
 	}
 	// A change in a file that only grep looked into.
 	changed := map[string]string{"a.go": files["a.go"], "b.go": "// adds\n// add, too\n"}
-	es = asks(t, c, changed, looks()...).run(question, nil)
+	es = asks(t, c, changed, looks()...).Run(question, nil)
 	if len(find[event.Recalled](es)) != 0 || len(find[event.Replied](es)) != 3 {
 		t.Error("answered from the cache after a change")
 	}
-	es = asks(t, c, changed).run(question, nil)
+	es = asks(t, c, changed).Run(question, nil)
 	if len(find[event.Recalled](es)) != 1 {
 		t.Error("the new answer is not given")
 	}
@@ -111,8 +111,8 @@ func TestRecallMasks(t *testing.T) {
 		cfg.Answers, cfg.Route = c, route.Config{Mode: route.Auto}
 		cfg.Mask = secrets.New("hunter2hunter2")
 	})
-	r.put("a.go", "x\n")
-	r.run(question, nil)
+	r.Put("a.go", "x\n")
+	r.Run(question, nil)
 	if len(c.known) != 1 {
 		t.Fatal("not kept")
 	}
@@ -137,20 +137,20 @@ func TestNotKept(t *testing.T) {
 		"no look":       {question, []llmtest.Turn{llmtest.Say("I know it by heart")}},
 	} {
 		store := &cache{known: map[string]answers.Answered{}}
-		asks(t, store, files, c.turns...).run(c.prompt, nil)
+		asks(t, store, files, c.turns...).Run(c.prompt, nil)
 		if len(store.known) != 0 {
 			t.Errorf("%s: kept %+v", name, store.known)
 		}
 	}
 	store := &cache{known: map[string]answers.Answered{}}
 	r := asks(t, store, files, append([]llmtest.Turn{llmtest.Say("hello")}, looks()...)...)
-	r.run("hello", nil)
-	r.run(question, nil)
+	r.Run("hello", nil)
+	r.Run(question, nil)
 	if len(store.known) != 0 {
 		t.Error("the answer of a second turn is kept")
 	}
 	broken := &cache{known: map[string]answers.Answered{}, broken: errors.New("disk full")}
-	es := asks(t, broken, files, looks()...).run(question, nil)
+	es := asks(t, broken, files, looks()...).Run(question, nil)
 	if w := find[event.Warned](es); len(w) != 1 || !strings.Contains(w[0].Text, "disk full") || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("a broken cache: %+v", w)
 	}
@@ -161,15 +161,15 @@ func TestNotKept(t *testing.T) {
 func TestNotKeptWhenOvertaken(t *testing.T) {
 	store := &cache{known: map[string]answers.Answered{}}
 	r := asks(t, store, map[string]string{"a.go": "one\n"})
-	r.model.Next = func(n int, _ *llm.Request) llmtest.Turn {
+	r.Model.Next = func(n int, _ *llm.Request) llmtest.Turn {
 		if n == 2 {
-			if err := os.WriteFile(filepath.Join(r.dir, "a.go"), []byte("two\n"), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(r.Dir, "a.go"), []byte("two\n"), 0o644); err != nil {
 				t.Error(err)
 			}
 		}
 		return looks()[n]
 	}
-	r.run(question, nil)
+	r.Run(question, nil)
 	if len(store.known) != 0 {
 		t.Error("kept for a content that it was not given for")
 	}
@@ -191,9 +191,9 @@ func TestPrefer(t *testing.T) {
 		})
 	}
 	r := rig(llmtest.Say("fine"))
-	es := r.run("Always add  docstrings.", nil)
-	if len(kept) != 1 || kept[0] != "Always add docstrings." || len(r.model.Requests()) != 0 {
-		t.Fatalf("kept %q with %d requests", kept, len(r.model.Requests()))
+	es := r.Run("Always add  docstrings.", nil)
+	if len(kept) != 1 || kept[0] != "Always add docstrings." || len(r.Model.Requests()) != 0 {
+		t.Fatalf("kept %q with %d requests", kept, len(r.Model.Requests()))
 	}
 	if got := find[event.Recalled](es); len(got) != 1 || got[0].Key != "" || strings.Count(got[0].Text, "\n") != 0 || !strings.Contains(got[0].Text, "Always add docstrings.") {
 		t.Errorf("confirmed with %+v", got)
@@ -201,14 +201,14 @@ func TestPrefer(t *testing.T) {
 	if got := find[event.Remembered](es); len(got) != 1 || got[0].Sort != "preference" {
 		t.Errorf("%+v", got)
 	}
-	r.run("what is in a.go?", nil)
-	if got := r.model.Requests(); len(got) != 1 || !said(got[0].Messages, "Kept for every session of this folder: Always add docstrings. (/memory lists and forgets)") {
+	r.Run("what is in a.go?", nil)
+	if got := r.Model.Requests(); len(got) != 1 || !said(got[0].Messages, "Kept for every session of this folder: Always add docstrings. (/memory lists and forgets)") {
 		t.Errorf("the turn after it: %+v", got)
 	}
 	kept = nil
 	r = rig(llmtest.Say("done"))
-	r.run("Always add docstrings, and fix the bug in a.go", nil)
-	if len(kept) != 0 || len(r.model.Requests()) != 1 {
+	r.Run("Always add docstrings, and fix the bug in a.go", nil)
+	if len(kept) != 0 || len(r.Model.Requests()) != 1 {
 		t.Errorf("kept %q of a task", kept)
 	}
 	for _, prompt := range []string{ // a step of a task, a choice in one, a complaint: the model is asked
@@ -216,15 +216,15 @@ func TestPrefer(t *testing.T) {
 	} {
 		kept = nil
 		r = rig(llmtest.Say("fine"))
-		r.run(prompt, nil)
-		if len(kept) != 0 || len(r.model.Requests()) != 1 {
+		r.Run(prompt, nil)
+		if len(kept) != 0 || len(r.Model.Requests()) != 1 {
 			t.Errorf("%q was kept unasked: %q", prompt, kept)
 		}
 	}
 	fails = errors.New("disk full")
 	r = rig(llmtest.Say("I could not keep it"))
-	es = r.run("Always add docstrings", nil)
-	if w := find[event.Warned](es); len(w) != 1 || len(r.model.Requests()) != 1 {
+	es = r.Run("Always add docstrings", nil)
+	if w := find[event.Warned](es); len(w) != 1 || len(r.Model.Requests()) != 1 {
 		t.Errorf("not kept: %+v", w)
 	}
 }

@@ -39,18 +39,18 @@ func TestRecheckStopsWhatWouldAsk(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, "auto", llmtest.New(llmtest.Use("bash", bash("sh first"), c.tool, c.args), llmtest.Say("ok")), func(cfg *session.Config) { cfg.Person = c.person })
-			must.Do(t, r.cfg.Permission.Add(permission.User, []string{"bash(sh first)"}, nil, nil))
-			r.put("first", c.first)
+			must.Do(t, r.Cfg.Permission.Add(permission.User, []string{"bash(sh first)"}, nil, nil))
+			r.Put("first", c.first)
 			for _, d := range []string{".claude", "a", ".hooks", "hk"} {
-				must.Do(t, os.MkdirAll(filepath.Join(r.dir, d), 0o755))
+				must.Do(t, os.MkdirAll(filepath.Join(r.Dir, d), 0o755))
 			}
 			for f, text := range map[string]string{"AGENTS.md": "rules", ".claude/x": "old", ".pgpass": "TOKEN", "a/x.txt": "KEY"} {
-				r.put(f, text)
+				r.Put(f, text)
 			}
 			for link, to := range map[string]string{"a/up": "../..", "a/e": ".pgpass"} {
-				must.Do(t, os.Symlink(to, filepath.Join(r.dir, link)))
+				must.Do(t, os.Symlink(to, filepath.Join(r.Dir, link)))
 			}
-			es := r.run("go", func(e event.Event) {
+			es := r.Run("go", func(e event.Event) {
 				if q, ok := e.Body.(event.Asked); ok {
 					t.Errorf("asked: %+v", q)
 					_, _ = r.Submit(t.Context(), session.Answer{ID: q.ID})
@@ -63,7 +63,7 @@ func TestRecheckStopsWhatWouldAsk(t *testing.T) {
 			if strings.Contains(done[1].Result.Text, "TOKEN") || strings.Contains(done[1].Result.Text, "KEY") {
 				t.Errorf("shown: %s", done[1].Result.Text)
 			}
-			if got, _ := os.ReadFile(filepath.Join(r.dir, c.stay)); string(got) != c.holds {
+			if got, _ := os.ReadFile(filepath.Join(r.Dir, c.stay)); string(got) != c.holds {
 				t.Errorf("%s holds %q", c.stay, got)
 			}
 		})
@@ -75,8 +75,8 @@ func TestAllowedButLeadsElsewhere(t *testing.T) {
 	r := newRig(t, "ask", llmtest.New(
 		llmtest.Use("bash", args(j{"command": "ln -s AGENTS.md n.md"}), "bash", args(j{"command": "echo obey > n.md"})), llmtest.Say("ok")),
 		func(c *session.Config) { c.Person = true })
-	r.put("AGENTS.md", "rules")
-	es := r.run("go", func(e event.Event) {
+	r.Put("AGENTS.md", "rules")
+	es := r.Run("go", func(e event.Event) {
 		if q, ok := e.Body.(event.Asked); ok {
 			var vs []event.Verdict
 			for _, one := range q.Questions {
@@ -88,8 +88,8 @@ func TestAllowedButLeadsElsewhere(t *testing.T) {
 		}
 	})
 	done := find[event.CallDone](es)
-	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.file("AGENTS.md") != "rules" {
-		t.Errorf("%+v; AGENTS.md holds %q", done, r.file("AGENTS.md"))
+	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.File("AGENTS.md") != "rules" {
+		t.Errorf("%+v; AGENTS.md holds %q", done, r.File("AGENTS.md"))
 	}
 }
 
@@ -99,11 +99,11 @@ func TestGrepWithholdsSecrets(t *testing.T) {
 	r := newRig(t, "accept-edits", llmtest.New(
 		llmtest.Use("grep", args(j{"pattern": "TOKEN"}), "grep", args(j{"pattern": "TOKEN", "path": ".env"}), "grep", args(j{"pattern": "nothing"}), "grep", args(j{"pattern": "TOKEN", "glob": "*.txt"}), "grep", args(j{"pattern": "TOKEN", "path": "certs/a.pem"})), llmtest.Say("ok")),
 		func(c *session.Config) { c.Tools = append(c.Tools, tools.Grep()) })
-	must.Do(t, os.Mkdir(filepath.Join(r.dir, "certs"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(r.Dir, "certs"), 0o755))
 	for f, text := range map[string]string{".env": "TOKEN=abc123", "certs/a.pem": "TOKEN=k", "a.txt": "TOKEN=name", ".env.example": "TOKEN="} {
-		r.put(f, text)
+		r.Put(f, text)
 	}
-	done := find[event.CallDone](r.run("go", nil))
+	done := find[event.CallDone](r.Run("go", nil))
 	text := done[0].Result.Text
 	if !strings.Contains(text, "a.txt\n1:TOKEN=name") || !strings.Contains(text, ".env.example\n1:") || strings.Contains(text, "abc123") || strings.Contains(text, "TOKEN=k") {
 		t.Errorf("%s", text)
@@ -145,12 +145,12 @@ func TestCallIsBoundToWhatWasJudged(t *testing.T) {
 		r := newRig(t, "accept-edits", llmtest.New(llmtest.Use("racing", `{"path":"flip/pawl-race-test"}`), llmtest.Say("ok")), func(c *session.Config) {
 			c.Tools = append(c.Tools, racing)
 		})
-		dir = r.dir
+		dir = r.Dir
 		for _, d := range []string{"flip", ".claude", "../sib"} {
 			must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
-			r.put(filepath.Join(d, "old"), "old")
+			r.Put(filepath.Join(d, "old"), "old")
 		}
-		done := find[event.CallDone](r.run("go", nil))
+		done := find[event.CallDone](r.Run("go", nil))
 		if done[0].Outcome != event.OK || readErr == nil || writeErr == nil {
 			t.Errorf("%s: %+v, read %v, write %v", target, done[0], readErr, writeErr)
 		}

@@ -84,8 +84,8 @@ func everything(t *testing.T) (*rig, *llmtest.Model) {
 		}
 		c.Autofix = func() verify.Verifier { return &failing{} }
 	})
-	must.Do(t, os.Mkdir(filepath.Join(r.dir, "sub"), 0o700))
-	r.put("sub/a.txt", "one\n")
+	must.Do(t, os.Mkdir(filepath.Join(r.Dir, "sub"), 0o700))
+	r.Put("sub/a.txt", "one\n")
 	return r, m
 }
 
@@ -101,8 +101,8 @@ func TestResumeWithEverything(t *testing.T) {
 	}
 	var points []point
 	turn := func(prompt string) {
-		points = append(points, point{len(stored(t, r.cfg.Store, r.cfg.ID)), prompt, len(m.Requests())})
-		r.run(prompt, replying(t, r, event.Once))
+		points = append(points, point{len(stored(t, r.Cfg.Store, r.Cfg.ID)), prompt, len(m.Requests())})
+		r.Run(prompt, replying(t, r, event.Once))
 	}
 	must.Done(t)(r.Submit(t.Context(), session.Phase{Text: "begin"}))
 	turn("what is in sub/a.txt?")
@@ -110,7 +110,7 @@ func TestResumeWithEverything(t *testing.T) {
 	turn("second")
 	turn("third")
 	turn("and now?")
-	log := stored(t, r.cfg.Store, r.cfg.ID)
+	log := stored(t, r.Cfg.Store, r.Cfg.ID)
 
 	notes := map[string]bool{}
 	for _, n := range find[event.Noted](log) {
@@ -133,12 +133,12 @@ func TestResumeWithEverything(t *testing.T) {
 	// ask takes the log's first n events up with a prompt, and gives the request.
 	ask := func(n int, prompt string) [][]byte {
 		m := llmtest.New()
-		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
-		cfg := r.cfg
-		cfg.Model, cfg.Store, cfg.Permission = llmtest.Scripted{Model: m}, copied(t, log[:n]), policy(t, "yolo", r.dir)
-		s := must.Get(session.Open(t.Context(), cfg))(t)
+		m.CodecValue, m.InfoValue = plainCodec{}, r.Model.InfoValue
+		cfg := r.Cfg
+		cfg.Model, cfg.Store, cfg.Permission = llmtest.Scripted{Model: m}, copied(t, log[:n]), policy(t, "yolo", r.Dir)
+		s := over(t, cfg)
 		defer s.Close()
-		(&rig{Session: s, t: t}).run(prompt, nil)
+		s.Run(prompt, nil)
 		got := m.Requests()[0]
 		if isSummary(got) {
 			return nil // the conversation is made shorter first

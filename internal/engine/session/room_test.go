@@ -37,7 +37,7 @@ func TestModelCleansUp(t *testing.T) {
 		return llmtest.Say("done")
 	}
 	r := windowed(t, 200_000, m, func(c *session.Config) { c.Tools = append(c.Tools, tools.CleanupToolCall()) })
-	events := r.run("look", nil)
+	events := r.Run("look", nil)
 	done := find[event.CallDone](events)[12:]
 	for i, want := range []string{"no result has the handle r99: nothing was marked; the newest handles are r1, ", "marked r11, r12: about ", "r12: cleaned up before, or left out already", "tool_call_ids is empty"} {
 		if text := done[i].Result.Text; !strings.HasPrefix(text, want) || done[i].Result.Error != (i == 0 || i == 3) {
@@ -56,7 +56,7 @@ func TestModelCleansUp(t *testing.T) {
 	}
 	must.Done(t)(r.do(session.Compact{}))
 	n = 20
-	r.run("and now?", nil)
+	r.Run("and now?", nil)
 	text := ""
 	for _, q := range m.Requests()[len(m.Requests())-1].Messages {
 		for _, p := range q.Parts {
@@ -68,7 +68,7 @@ func TestModelCleansUp(t *testing.T) {
 	if strings.Contains(text, "page 112 ") || !strings.Contains(text, "[Cleaned up - not needed]: dull pages with [masked:held]") || r.View().Window().Cleaned != 0 {
 		t.Errorf("%.600s", text)
 	}
-	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+	checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 }
 
 // SPEC 4.13, 9.3: hints and status messages are notes behind a step, so that
@@ -90,7 +90,7 @@ func TestAdvice(t *testing.T) {
 	}
 	r := windowed(t, 16384, m, func(c *session.Config) { c.Window = window.Config{Compact: "off"} })
 	var why []string
-	events := r.run("look", nil)
+	events := r.Run("look", nil)
 	for _, b := range find[event.Noted](events) {
 		why = append(why, string(b.Why))
 	}
@@ -113,7 +113,7 @@ func TestHints(t *testing.T) {
 		return llmtest.Say("done")
 	}
 	r := newRig(t, "ask", m, func(c *session.Config) { c.Tools = tool.Set{tools.Grep()} })
-	notes := find[event.Noted](r.run("search", nil))
+	notes := find[event.Noted](r.Run("search", nil))
 	if len(notes) != 1 || notes[0].Why != "hint.search" {
 		t.Fatalf("%+v", notes)
 	}
@@ -154,8 +154,8 @@ func TestCounterIsLazy(t *testing.T) {
 		if asked.Load() != 0 {
 			t.Error("asked for before the first request")
 		}
-		r.run("look", nil)
-		r.run("look again", nil)
+		r.Run("look", nil)
+		r.Run("look again", nil)
 		_ = r.Close() // waits for it
 		if asked.Load() != c.asked {
 			t.Errorf("%+v, %.0f %% full: asked for %d times", c, r.View().Window().Percent, asked.Load())
@@ -181,8 +181,8 @@ func TestCrashDuringSummary(t *testing.T) {
 	m := llmtest.New()
 	m.Next = readOn(t, 40)
 	r := windowed(t, 16384, m)
-	r.run("read", nil)
-	log := stored(t, r.cfg.Store, r.cfg.ID)
+	r.Run("read", nil)
+	log := stored(t, r.Cfg.Store, r.Cfg.ID)
 	asides := 0
 	for i, e := range log {
 		a, ok := e.Body.(event.SideRequest)
@@ -191,7 +191,7 @@ func TestCrashDuringSummary(t *testing.T) {
 		}
 		asides++
 		reopen := func(n int) ([]event.Charged, session.Config) {
-			cfg := r.cfg
+			cfg := r.Cfg
 			cfg.Store = copied(t, log[:n])
 			s := must.Get(session.Open(t.Context(), cfg))(t)
 			_ = s.Close()

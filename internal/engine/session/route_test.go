@@ -55,11 +55,11 @@ func TestRouteWithoutPerson(t *testing.T) {
 	} {
 		m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Use("bash", `{"command":"echo x > b.txt"}`), llmtest.Say("done"))
 		r := routedRig(t, "yolo", route.Auto, false, m)
-		es := r.run(prompt, nil)
+		es := r.Run(prompt, nil)
 		if got := routes(es); !slices.Equal(got, []string{want}) || len(r.View().Route().Rights) != 3 || r.View().Route().Explicit {
 			t.Errorf("%s: %q, %+v", prompt, got, r.View().Route())
 		}
-		if r.file("a.txt") != "two\n" || r.file("b.txt") != "x\n" || len(find[event.Blocked](es)) > 0 || notes(es) != "" {
+		if r.File("a.txt") != "two\n" || r.File("b.txt") != "x\n" || len(find[event.Blocked](es)) > 0 || notes(es) != "" {
 			t.Errorf("%s: %v, %q", prompt, find[event.Blocked](es), notes(es))
 		}
 	}
@@ -70,9 +70,9 @@ func TestRouteWithoutPerson(t *testing.T) {
 func TestRouteThatWasSet(t *testing.T) {
 	m := llmtest.New(llmtest.Use("write", writeIt), llmtest.Use("bash", `{"command":"touch b.txt"}`), llmtest.Use("read", `{"files":[{"path":"seen.txt"}]}`), llmtest.Say("done"))
 	r := routedRig(t, "yolo", route.Read, false, m)
-	r.put("seen.txt", "here\n")
-	es := r.run("fix the test", nil)
-	if got := r.file("a.txt") + r.file("b.txt"); strings.Count(got, "no such file") != 2 {
+	r.Put("seen.txt", "here\n")
+	es := r.Run("fix the test", nil)
+	if got := r.File("a.txt") + r.File("b.txt"); strings.Count(got, "no such file") != 2 {
 		t.Errorf("changed: %s", got)
 	}
 	blocked := find[event.Blocked](es)
@@ -95,7 +95,7 @@ func TestRouteKeepsTheChoices(t *testing.T) {
 		t.Helper()
 		r := routedRig(t, "ask", route.Auto, true, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
 		var asked []event.Question
-		r.run(prompt, func(e event.Event) {
+		r.Run(prompt, func(e event.Event) {
 			if q, ok := e.Body.(event.Asked); ok {
 				asked = append(asked, q.Questions...)
 				if _, err := r.Submit(context.Background(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{{Call: q.Questions[0].Call, Scope: event.Once}}}); err != nil {
@@ -123,15 +123,15 @@ func TestRouteKeepsTheChoices(t *testing.T) {
 func TestRouteNeverWidensTheMode(t *testing.T) {
 	for _, way := range []string{route.Auto, route.Edit} {
 		r := routedRig(t, "plan", way, false, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
-		es := r.run("what does the test do?", nil)
+		es := r.Run("what does the test do?", nil)
 		b := find[event.Blocked](es)
-		if len(b) != 1 || b[0].By != "mode" || strings.Contains(r.file("a.txt"), "two") || slices.Contains(routes(es), "edit model asked") {
+		if len(b) != 1 || b[0].By != "mode" || strings.Contains(r.File("a.txt"), "two") || slices.Contains(routes(es), "edit model asked") {
 			t.Errorf("%s: %+v, %v", way, b, routes(es))
 		}
 	}
 	// Where nobody is there and the mode would ask, the refusal is the mode's.
 	r := routedRig(t, "ask", route.Auto, false, llmtest.New(llmtest.Use("write", writeIt), llmtest.Say("done")))
-	es := r.run("what does the test do?", nil)
+	es := r.Run("what does the test do?", nil)
 	if b := find[event.Blocked](es); len(b) != 1 || b[0].By != "headless" || len(routes(es)) != 1 {
 		t.Errorf("%+v, %v", b, routes(es))
 	}
@@ -152,17 +152,17 @@ func TestRouteAsksAPerson(t *testing.T) {
 			}
 		}
 	}
-	es := r.run("what does the test do?", answer)
-	if len(asked) != 1 || !strings.Contains(asked[0].Reason, "reads as a question") || r.file("a.txt") != "two\n" || r.file("b.txt") != "three\n" {
-		t.Errorf("%+v %q %q", asked, r.file("a.txt"), r.file("b.txt"))
+	es := r.Run("what does the test do?", answer)
+	if len(asked) != 1 || !strings.Contains(asked[0].Reason, "reads as a question") || r.File("a.txt") != "two\n" || r.File("b.txt") != "three\n" {
+		t.Errorf("%+v %q %q", asked, r.File("a.txt"), r.File("b.txt"))
 	}
 	if got := routes(es); !slices.Equal(got, []string{"read pattern", "edit person"}) {
 		t.Error(got)
 	}
 	scope = event.No
-	es = r.run("what does it do now?", answer)
-	if len(asked) != 2 || !strings.Contains(r.file("c.txt"), "no such file") || find[event.Ended](es)[0].End != event.EndPermission {
-		t.Errorf("%d questions, %q, %+v", len(asked), r.file("c.txt"), find[event.Ended](es))
+	es = r.Run("what does it do now?", answer)
+	if len(asked) != 2 || !strings.Contains(r.File("c.txt"), "no such file") || find[event.Ended](es)[0].End != event.EndPermission {
+		t.Errorf("%d questions, %q, %+v", len(asked), r.File("c.txt"), find[event.Ended](es))
 	}
 }
 
@@ -174,16 +174,16 @@ func TestRouteRights(t *testing.T) {
 		llmtest.Use("bash", `{"command":"echo hello > out.txt"}`), llmtest.Say("done"),
 	)
 	r := routedRig(t, "yolo", route.Auto, true, m)
-	es := r.run("what does go vet say?", nil)
+	es := r.Run("what does go vet say?", nil)
 	if got := routes(es); !slices.Equal(got, []string{"read pattern"}) || !strings.Contains(notes(es), "may be wrong") {
 		t.Errorf("%q, %q", got, notes(es))
 	}
 	if done := find[event.CallDone](es); len(done) != 1 || done[0].Command != "go vet ./..." || done[0].Exit == nil {
 		t.Errorf("go vet did not run: %+v", done)
 	}
-	es = r.run("run the seed script", nil)
-	if got := routes(es); !slices.Equal(got, []string{"run_command pattern"}) || r.file("out.txt") != "hello\n" {
-		t.Errorf("%q, %q", got, r.file("out.txt"))
+	es = r.Run("run the seed script", nil)
+	if got := routes(es); !slices.Equal(got, []string{"run_command pattern"}) || r.File("out.txt") != "hello\n" {
+		t.Errorf("%q, %q", got, r.File("out.txt"))
 	}
 }
 
@@ -192,9 +192,9 @@ func TestRouteRights(t *testing.T) {
 func TestRouteKeepsThePrefix(t *testing.T) {
 	m := llmtest.New(llmtest.Say("one"), llmtest.Say("two"), llmtest.Say("three"))
 	r := routedRig(t, "accept-edits", route.Auto, true, m)
-	r.run("add a flag", nil)
-	r.run("what does it do?", nil)
-	r.run("run the tests", nil)
+	r.Run("add a flag", nil)
+	r.Run("what does it do?", nil)
+	r.Run("run the tests", nil)
 	rs := m.Requests()
 	for i := 1; i < len(rs); i++ {
 		old, now := rs[i-1], rs[i]
@@ -220,7 +220,7 @@ func replying(t *testing.T, r *rig, scope event.Scope) func(event.Event) {
 func TestOnlyAPersonIsRouted(t *testing.T) {
 	m := llmtest.New(llmtest.Say("because"), llmtest.Use("write", writeIt), llmtest.Say("done"))
 	r := routedRig(t, "accept-edits", route.Auto, true, m)
-	r.run("why is it slow? do not change anything", nil)
+	r.Run("why is it slow? do not change anything", nil)
 	events := r.Events(t.Context(), r.View().Last())
 	must.Done(t)(r.Submit(t.Context(), session.Prompt{Source: event.Autofix, Text: "The tests fail. Fix them."}))
 	var es []event.Event
@@ -232,8 +232,8 @@ func TestOnlyAPersonIsRouted(t *testing.T) {
 			break
 		}
 	}
-	if len(routes(es)) != 0 || len(find[event.Asked](es)) != 1 || !strings.Contains(r.file("a.txt"), "no such file") {
-		t.Errorf("%v, %+v, %q", routes(es), find[event.Blocked](es), r.file("a.txt"))
+	if len(routes(es)) != 0 || len(find[event.Asked](es)) != 1 || !strings.Contains(r.File("a.txt"), "no such file") {
+		t.Errorf("%v, %+v, %q", routes(es), find[event.Blocked](es), r.File("a.txt"))
 	}
 }
 
@@ -258,11 +258,11 @@ func TestRouteOfAJoiningPrompt(t *testing.T) {
 			}
 		}
 		r = routedRig(t, "accept-edits", route.Auto, true, llmtest.New(first, llmtest.Use("write", writeIt), llmtest.Say("done")))
-		es := r.run("explain the test, but do not change anything", replying(t, r, event.No))
+		es := r.Run("explain the test, but do not change anything", replying(t, r, event.No))
 		if got := r.View().Route(); got.Route != want.route.Route || got.Explicit != want.route.Explicit {
 			t.Errorf("%s: %+v", joins, got)
 		}
-		if got := r.file("a.txt") == "two\n"; len(find[event.Prompted](es)) != 2 || got != want.written {
+		if got := r.File("a.txt") == "two\n"; len(find[event.Prompted](es)) != 2 || got != want.written {
 			t.Errorf("%s: written %v, routes %v", joins, got, routes(es))
 		}
 		if told := strings.Contains(notes(es), "changes are allowed again"); told != want.written {
@@ -277,7 +277,7 @@ func TestRouteAsksAModel(t *testing.T) {
 	ask := "the thing with the blue header and the three boxes"
 	m := llmtest.New(llmtest.Say(" Read.\n"), llmtest.Say("an answer"))
 	r := routedRig(t, "accept-edits", route.Auto, true, m)
-	es := r.run(ask, nil)
+	es := r.Run(ask, nil)
 	if got := routes(es); !slices.Equal(got, []string{"read model"}) {
 		t.Error(got)
 	}
@@ -307,7 +307,7 @@ func TestRouteAsksAModel(t *testing.T) {
 			m.InfoValue.API = c.api
 		}
 		r := routedRig(t, c.mode, route.Auto, c.person, m)
-		if es := r.run(c.prompt, nil); len(m.Requests()) != 1 || len(find[event.Charged](es)) != 0 {
+		if es := r.Run(c.prompt, nil); len(m.Requests()) != 1 || len(find[event.Charged](es)) != 0 {
 			t.Errorf("%s: %d requests", name, len(m.Requests()))
 		}
 	}
@@ -326,10 +326,10 @@ func TestRouteFailsOpen(t *testing.T) {
 	} {
 		m := llmtest.New(turn, llmtest.Use("write", writeIt), llmtest.Say("done"))
 		r := routedRig(t, "accept-edits", route.Auto, true, m)
-		es := r.run("the thing with the blue header and the three boxes", nil)
+		es := r.Run("the thing with the blue header and the three boxes", nil)
 		rs := find[event.Routed](es)
-		if len(rs) != 1 || rs[0].Route != route.Edit || rs[0].By != "default" || rs[0].Why == "" || r.file("a.txt") != "two\n" || find[event.Ended](es)[0].End != event.EndDone {
-			t.Errorf("%s: %+v, %q", name, rs, r.file("a.txt"))
+		if len(rs) != 1 || rs[0].Route != route.Edit || rs[0].By != "default" || rs[0].Why == "" || r.File("a.txt") != "two\n" || find[event.Ended](es)[0].End != event.EndDone {
+			t.Errorf("%s: %+v, %q", name, rs, r.File("a.txt"))
 		}
 		charged := find[event.Charged](es)
 		if len(charged) != 1 || charged[0].USD == nil || (name != "an error") != (*charged[0].USD > 0) {
@@ -347,15 +347,15 @@ func TestCrashDuringRoute(t *testing.T) {
 		"an error":  {Err: errors.New("the server is on fire")}, // it cost nothing
 	} {
 		r := routedRig(t, "accept-edits", route.Auto, true, llmtest.New(turn, llmtest.Say("done")))
-		r.run("the thing with the blue header and the three boxes", nil)
-		log := stored(t, r.cfg.Store, r.cfg.ID)
+		r.Run("the thing with the blue header and the three boxes", nil)
+		log := stored(t, r.Cfg.Store, r.Cfg.ID)
 		at := slices.IndexFunc(log, func(e event.Event) bool { _, ok := e.Body.(event.SideRequest); return ok })
 		if at < 0 {
 			t.Fatalf("%s: not recorded before it went out", name)
 		}
 		aside := log[at].Body.(event.SideRequest)
 		for n, want := range map[int]int{at: 0, at + 1: 1, at + 2: 0, len(log): 0} {
-			cfg := r.cfg
+			cfg := r.Cfg
 			cfg.Store = copied(t, log[:n])
 			s := must.Get(session.Open(t.Context(), cfg))(t)
 			_ = s.Close()
@@ -379,7 +379,7 @@ func TestRouteInterrupted(t *testing.T) {
 		<-arrived
 		_, _ = r.Submit(context.Background(), session.Interrupt{By: "person"})
 	}()
-	es := r.run("the thing with the blue header and the three boxes", nil)
+	es := r.Run("the thing with the blue header and the three boxes", nil)
 	if end := find[event.Ended](es)[0].End; end != event.EndInterrupted || len(m.Requests()) != 1 {
 		t.Errorf("%s after %d requests", end, len(m.Requests()))
 	}
@@ -394,15 +394,15 @@ func TestRouteInterrupted(t *testing.T) {
 func TestRouteAfterReopening(t *testing.T) {
 	m := llmtest.New(llmtest.Say("because"), llmtest.Use("write", writeIt), llmtest.Say("done"))
 	r := routedRig(t, "accept-edits", route.Auto, true, m)
-	r.run("why is it slow? do not change anything", nil)
+	r.Run("why is it slow? do not change anything", nil)
 	must.Do(t, r.Close())
-	r.cfg.Permission = policy(t, "accept-edits", r.dir)
-	r.open()
+	r.Cfg.Permission = policy(t, "accept-edits", r.Dir)
+	r.Open()
 	if got := r.View().Route(); got.Route != route.Read || !got.Explicit {
 		t.Errorf("%+v", got)
 	}
-	r.run("make it faster", nil)
-	if got := r.file("a.txt"); got != "two\n" || len(r.View().Route().Rights) != 3 {
+	r.Run("make it faster", nil)
+	if got := r.File("a.txt"); got != "two\n" || len(r.View().Route().Rights) != 3 {
 		t.Errorf("%q, %+v", got, r.View().Route())
 	}
 }
@@ -411,7 +411,7 @@ func TestRouteAfterReopening(t *testing.T) {
 func TestRouteOff(t *testing.T) {
 	for _, way := range []string{"", route.Off} {
 		r := routedRig(t, "accept-edits", way, false, llmtest.New(llmtest.Say("because")))
-		if es := r.run("why?", nil); len(routes(es)) != 0 || notes(es) != "" {
+		if es := r.Run("why?", nil); len(routes(es)) != 0 || notes(es) != "" {
 			t.Errorf("%q: %v", way, routes(es))
 		}
 	}

@@ -35,9 +35,9 @@ func TestRulesAreAppended(t *testing.T) {
 			return notes
 		}
 	})
-	must.Do(t, os.Mkdir(filepath.Join(r.dir, "a"), 0o700))
-	r.put("a/x.txt", strings.Repeat("a line of x\n", 1500))
-	r.put("a/y.txt", strings.Repeat("a line of y\n", 1500))
+	must.Do(t, os.Mkdir(filepath.Join(r.Dir, "a"), 0o700))
+	r.Put("a/x.txt", strings.Repeat("a line of x\n", 1500))
+	r.Put("a/y.txt", strings.Repeat("a line of y\n", 1500))
 	rules := func(es []event.Event) int {
 		n := 0
 		for _, b := range find[event.Noted](es) {
@@ -47,25 +47,25 @@ func TestRulesAreAppended(t *testing.T) {
 		}
 		return n
 	}
-	if n := rules(r.run("look", nil)); n != 1 || !slices.Equal(seen, []string{"a/x.txt"}) || system != "be good" {
+	if n := rules(r.Run("look", nil)); n != 1 || !slices.Equal(seen, []string{"a/x.txt"}) || system != "be good" {
 		t.Errorf("%d notes, seen %v, system %q", n, seen, system)
 	}
 	if last := m.Requests()[1]; !strings.Contains(last.Messages[len(last.Messages)-1].Text(), "[rules of a]") {
 		t.Error("the note is not at the end of the next request")
 	}
 	_ = r.Close()
-	r.open()
-	if n := rules(r.run("look again", nil)); n != 0 {
+	r.Open()
+	if n := rules(r.Run("look again", nil)); n != 0 {
 		t.Errorf("%d notes after reopening", n)
 	}
-	before := len(stored(t, r.cfg.Store, r.cfg.ID))
+	before := len(stored(t, r.Cfg.Store, r.Cfg.ID))
 	must.Done(t)(r.do(session.Compact{}))
 	// SPEC 9.6: rules in force are told again at once, also where nothing that
 	// is left shows a file of their folder.
-	if n := rules(stored(t, r.cfg.Store, r.cfg.ID)[before:]); n != 1 {
+	if n := rules(stored(t, r.Cfg.Store, r.Cfg.ID)[before:]); n != 1 {
 		t.Errorf("%d notes at the compaction", n)
 	}
-	if n := rules(r.run("look once more", nil)); n != 0 {
+	if n := rules(r.Run("look once more", nil)); n != 0 {
 		t.Errorf("%d notes after compaction", n)
 	}
 }
@@ -82,9 +82,9 @@ func TestRulesThatChange(t *testing.T) {
 			return nil
 		}
 	})
-	must.Do(t, os.Mkdir(filepath.Join(r.dir, "a"), 0o700))
-	r.put("a/x.txt", "x\n")
-	r.run("write rules", func(e event.Event) {
+	must.Do(t, os.Mkdir(filepath.Join(r.Dir, "a"), 0o700))
+	r.Put("a/x.txt", "x\n")
+	r.Run("write rules", func(e event.Event) {
 		if q, ok := e.Body.(event.Asked); ok {
 			yes := event.Verdict{Call: q.Questions[0].Call, Scope: event.Once}
 			if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Verdicts: []event.Verdict{yes}}); err != nil {
@@ -92,7 +92,7 @@ func TestRulesThatChange(t *testing.T) {
 			}
 		}
 	})
-	if want := []string{"a/x.txt", "a/AGENTS.md"}; r.file("a/AGENTS.md") != "be brief" || !slices.Equal(seen, want) {
+	if want := []string{"a/x.txt", "a/AGENTS.md"}; r.File("a/AGENTS.md") != "be brief" || !slices.Equal(seen, want) {
 		t.Errorf("seen %v, want %v", seen, want)
 	}
 }

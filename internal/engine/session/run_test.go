@@ -109,7 +109,7 @@ func TestRunPromptLeavesNothing(t *testing.T) {
 			if !errors.Is(err, c.want) || r.Busy() {
 				t.Errorf("%+v, %v, busy %v", out, err, r.Busy())
 			}
-			es := stored(t, r.cfg.Store, r.cfg.ID)
+			es := stored(t, r.Cfg.Store, r.Cfg.ID)
 			if last, ok := es[len(es)-1].Body.(event.Ended); !ok || last.Error == nil || c.want == nil && out.Ended.End != last.End {
 				t.Errorf("the log ends with %+v", es[len(es)-1].Body)
 			}
@@ -124,7 +124,7 @@ func TestRunPromptLeavesNothing(t *testing.T) {
 			defer func() { _ = recover() }()
 			_, _ = r.RunPrompt(t.Context(), session.Prompt{Text: "go"}, session.Observer{See: func(event.Event) error { panic("screen") }})
 		}()
-		if es := stored(t, r.cfg.Store, r.cfg.ID); r.Busy() || len(find[event.Ended](es)) != 1 {
+		if es := stored(t, r.Cfg.Store, r.Cfg.ID); r.Busy() || len(find[event.Ended](es)) != 1 {
 			t.Errorf("busy %v", r.Busy())
 		}
 	})

@@ -30,7 +30,7 @@ func TestProviderSearches(t *testing.T) {
 	price := llm.Price{Input: 1, Output: 10, Search: 0.01}
 	m.InfoValue.Price = &price
 	r := newRig(t, "yolo", m, func(c *session.Config) { c.Tools = append(c.Tools, tools.WebSearch()) })
-	es := r.run("what is the newest go?", nil)
+	es := r.Run("what is the newest go?", nil)
 	asked := m.Requests()
 	if len(asked) != 3 {
 		t.Fatalf("%d requests", len(asked))
@@ -85,7 +85,7 @@ func TestConfiguredSearch(t *testing.T) {
 				c.Search = s
 			}
 		})
-		r.run("go on", nil)
+		r.Run("go on", nil)
 		if (len(s.asked) == 1) != configured || len(m.Requests()) != 2 {
 			t.Errorf("configured %v: asked %q, %d requests", configured, s.asked, len(m.Requests()))
 		}
@@ -98,9 +98,9 @@ func TestImagesAreSaidOnce(t *testing.T) {
 	m := llmtest.New(llmtest.Use("todo", `{"items":[]}`), llmtest.Say("a"), llmtest.Say("b"))
 	r := newRig(t, "yolo", m)
 	must.Done(t)(r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{{Type: "image/png", Data: []byte("PIXELS")}}}))
-	r.run("and again", nil)
+	r.Run("and again", nil)
 	told := 0
-	for _, e := range stored(t, r.store, "s1") {
+	for _, e := range stored(t, r.Store, "s1") {
 		if w, ok := e.Body.(event.Warned); ok && w.What == "images" {
 			told++
 			if !strings.Contains(w.Text, "scripted/script") {
@@ -127,10 +127,10 @@ func TestDocuments(t *testing.T) {
 	r := newRig(t, "yolo", m, func(c *session.Config) { c.Model = llmtest.Scripted{Model: m} })
 	pdf := llm.Media{Type: "application/pdf", Data: []byte("%PDF-1.7 the pages")}
 	must.Done(t)(r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{pdf}}))
-	r.run("and again", nil)
+	r.Run("and again", nil)
 	_ = r.Close()
-	r.open()
-	r.run("and after a pause", nil)
+	r.Open()
+	r.Run("and after a pause", nil)
 	sent := base64.StdEncoding.EncodeToString(pdf.Data)
 	var before []byte
 	for i, q := range m.Requests() {
@@ -147,13 +147,13 @@ func TestDocuments(t *testing.T) {
 	blind := llmtest.New()
 	blind.InfoValue.Model = "blind"
 	_ = r.Close()
-	r.cfg.Model = blind
-	r.open()
+	r.Cfg.Model = blind
+	r.Open()
 	_, err := r.Submit(t.Context(), session.Prompt{Source: event.Person, Text: "look", Images: []llm.Media{pdf}})
 	if err == nil || !strings.Contains(err.Error(), "scripted/blind takes no PDFs") || !strings.Contains(err.Error(), `models."scripted/blind".pdf`) || len(blind.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(blind.Requests()))
 	}
-	r.run("go on", nil)
+	r.Run("go on", nil)
 	raw := must.Get(json.Marshal(blind.Requests()[0].Messages))(t)
 	if strings.Contains(string(raw), sent) || !strings.Contains(string(raw), "a PDF (application/pdf, 18 bytes) is left out here") {
 		t.Errorf("%s", raw)
@@ -181,7 +181,7 @@ func TestPaidSearch(t *testing.T) {
 				cfg.Search, cfg.SearchUSD, cfg.Limits = s, 0.01, budget.Limits{USD: c.limit}
 			})
 			usd, open, guess := 0.0, "", false
-			for _, e := range r.run("go on", nil) {
+			for _, e := range r.Run("go on", nil) {
 				switch b := e.Body.(type) {
 				case event.SideRequest:
 					if open != "" || len(s.asked) > c.asked || b.Reserved == nil || *b.Reserved != 0.01 || b.Model != "search.test" {

@@ -32,18 +32,18 @@ func TestCallsRunWithWhatTheLogMasks(t *testing.T) {
 		llmtest.Say("I wrote "+key), llmtest.Say("again"),
 	)
 	r := newRig(t, "yolo", m, func(c *session.Config) { c.Person = true })
-	r.run("go", func(e event.Event) {
+	r.Run("go", func(e event.Event) {
 		if q, ok := e.Body.(event.Asked); ok {
 			if _, err := r.Submit(t.Context(), session.Answer{ID: q.ID, Text: "it is " + key}); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	if got := r.file("key.txt"); got != key+"\n" {
+	if got := r.File("key.txt"); got != key+"\n" {
 		t.Errorf("the file has %q", got)
 	}
 	answered := false
-	for _, e := range r.log() {
+	for _, e := range r.Log() {
 		if strings.Contains(args(e.Body), key) {
 			t.Errorf("%s: %s", e.Body.Kind(), args(e.Body))
 		}
@@ -58,8 +58,8 @@ func TestCallsRunWithWhatTheLogMasks(t *testing.T) {
 		t.Errorf("the model was sent %s", live)
 	}
 	must.Do(t, r.Close())
-	r.open()
-	r.run("and on", nil)
+	r.Open()
+	r.Run("and on", nil)
 	if again := lastSent(t, m); !strings.HasPrefix(again, strings.TrimSuffix(live, "]")) {
 		t.Errorf("taken up again, the model is sent\n%s\nand not\n%s", again, live)
 	}
@@ -108,12 +108,12 @@ func TestNoPieceOfAKeyIsKept(t *testing.T) {
 			r := newRig(t, "yolo", llmtest.New(llmtest.Use("leak", `{}`), llmtest.Use("leak", `{"a":1}`), llmtest.Use("leak", `{"a":2}`), llmtest.Say("done")), func(c *session.Config) {
 				c.Tools, c.Mask = append(c.Tools, leaks), secrets.New(key)
 			})
-			r.run("go", nil)
+			r.Run("go", nil)
 			kept := map[string]string{}
-			for _, e := range r.log() {
+			for _, e := range r.Log() {
 				kept[e.Body.Kind()] += args(e.Body)
 			}
-			err := filepath.WalkDir(r.cfg.SpillDir, func(path string, d fs.DirEntry, err error) error {
+			err := filepath.WalkDir(r.Cfg.SpillDir, func(path string, d fs.DirEntry, err error) error {
 				if err != nil || d.IsDir() {
 					return err
 				}
@@ -145,9 +145,9 @@ func TestNoPieceOfAKeyIsInATitle(t *testing.T) {
 	r := newRig(t, "ask", llmtest.New(append(steps, llmtest.Say("done"))...), func(c *session.Config) {
 		c.Mask, c.Progress.Off = secrets.New(key), []string{"*"}
 	})
-	r.run("go", nil)
+	r.Run("go", nil)
 	asked := 0
-	for _, e := range r.log() {
+	for _, e := range r.Log() {
 		if _, ok := e.Body.(event.CallAsked); ok {
 			asked++
 		}
@@ -176,10 +176,10 @@ func lastSent(t *testing.T, m *llmtest.Model) string {
 func TestNamedEnvFilesAreHeld(t *testing.T) {
 	for _, command := range []string{"cat .env", "dd if=.env", "shuf .env", "bash -c 'cat \"$0\"' .env", "sh -ec 'fold $1' x ./.env", "fold .env", "pr -t ./.env", "expand --tabs=2 -- .env", "mkdir sub && cd sub && fold ../.env", "while read x; do echo $x; done < .env"} {
 		r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", args(map[string]string{"command": command})), llmtest.Say("done")))
-		r.put(".env", "COLOUR=marmalade-sandwich-77\n")
-		r.run("go", nil)
+		r.Put(".env", "COLOUR=marmalade-sandwich-77\n")
+		r.Run("go", nil)
 		done := 0
-		for _, e := range r.log() {
+		for _, e := range r.Log() {
 			if _, ok := e.Body.(event.CallDone); ok {
 				done++
 			}

@@ -79,17 +79,17 @@ func TestReadBeforeWriteCases(t *testing.T) {
 			r := newRig(t, "accept-edits", llmtest.New(append(turns, llmtest.Say("ok"))...), func(cfg *session.Config) {
 				cfg.Tools = append(cfg.Tools, tools.MultiEdit(), tools.ApplyPatch())
 			})
-			r.put("f", c.file)
-			r.put("g", "g\n")
-			r.run("go", nil)
+			r.Put("f", c.file)
+			r.Put("g", "g\n")
+			r.Run("go", nil)
 			if c.other != "" {
-				r.put("f", c.other)
+				r.Put("f", c.other)
 			}
-			es := r.run("go on", nil)
+			es := r.Run("go on", nil)
 			done := find[event.CallDone](es)
 			last := done[len(done)-1]
-			if last.Outcome != c.out || !strings.Contains(last.Result.Text, c.says) || r.file("f") != c.want {
-				t.Errorf("%s, want %s and %q; f is %.200q, want %.200q\n%.3000s", last.Outcome, c.out, c.says, r.file("f"), c.want, last.Result.Text)
+			if last.Outcome != c.out || !strings.Contains(last.Result.Text, c.says) || r.File("f") != c.want {
+				t.Errorf("%s, want %s and %q; f is %.200q, want %.200q\n%.3000s", last.Outcome, c.out, c.says, r.File("f"), c.want, last.Result.Text)
 			}
 			if strings.HasPrefix(name, "its own") && strings.Contains(last.Result.Text, "changed since") {
 				t.Errorf("its own change is said to be another's:\n%s", last.Result.Text)
@@ -105,9 +105,9 @@ func TestQuotesDoNotTellWhatMayNotBeRead(t *testing.T) {
 		r := newRig(t, "accept-edits", llmtest.New(llmtest.Use("edit", args(edit(guess, "A"))), llmtest.Say("ok")), func(cfg *session.Config) {
 			must.Do(t, cfg.Permission.Add(permission.User, nil, []string{"read(f)"}, nil))
 		})
-		r.put("f", "a\n")
-		done := find[event.CallDone](r.run("go", nil))
-		if want := "f was not read in this session, so what is in it is not known: read it first"; done[0].Outcome != event.Denied || done[0].Result.Text != want || r.file("f") != "a\n" {
+		r.Put("f", "a\n")
+		done := find[event.CallDone](r.Run("go", nil))
+		if want := "f was not read in this session, so what is in it is not known: read it first"; done[0].Outcome != event.Denied || done[0].Result.Text != want || r.File("f") != "a\n" {
 			t.Errorf("%s: %s, %q", guess, done[0].Outcome, done[0].Result.Text)
 		}
 	}

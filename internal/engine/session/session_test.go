@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,29 +29,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a session over real files, a real shell and a scripted model.
-type rig struct {
-	*session.Session
-	t     *testing.T
-	dir   string
-	store event.Store
-	model *llmtest.Model
-	cfg   session.Config
-	ids   int
-}
+// rig is the shared rig, with what the tests of this package ask of it.
+type rig struct{ *sessiontest.Rig }
 
 func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session.Config)) *rig {
 	t.Helper()
-	dir := must.Dir(t)
-	r := &rig{t: t, dir: dir, model: m, cfg: sessiontest.Config(t, dir, m, nil)}
-	r.store, r.cfg.System, r.cfg.Permission, r.cfg.Mask = r.cfg.Store, "be good", policy(t, mode, dir), secrets.New("hunter2hunter2")
-	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}
+	r := &rig{sessiontest.New(t, m)}
+	r.Cfg.System, r.Cfg.Permission, r.Cfg.Mask = "be good", policy(t, mode, r.Dir), secrets.New("hunter2hunter2")
+	r.Cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}
 	for _, c := range change {
-		c(&r.cfg)
+		c(&r.Cfg)
 	}
 	// What it did is then taken up from snapshots too (SPEC 19.3).
-	snap := r.cfg
-	snap.Program, snap.Permission = "test", r.cfg.Permission.Copy()
+	snap := r.Cfg
+	snap.Program, snap.Permission = "test", r.Cfg.Permission.Copy()
 	t.Cleanup(func() {
 		if t.Failed() || snap.Fold != nil {
 			return
@@ -62,7 +51,7 @@ func newRig(t *testing.T, mode string, m *llmtest.Model, change ...func(*session
 			checkSnapshots(t, snap, log, len(log)/2)
 		}
 	})
-	r.open()
+	r.Open()
 	return r
 }
 
@@ -83,39 +72,22 @@ func policy(t *testing.T, mode, dir string) *permission.Policy {
 	return permission.New(permission.Config{Mode: m, Root: dir, Home: "/home/nobody", Sandbox: permission.Sandbox{Off: true}})
 }
 
-func (r *rig) open() {
-	r.t.Helper()
-	r.Session = sessiontest.Open(r.t, r.cfg)
-}
-
-// run prompts and follows the turn to its end; on is called for each event.
-func (r *rig) run(prompt string, on func(event.Event)) []event.Event {
-	r.t.Helper()
-	var out []event.Event
-	events := r.Events(r.t.Context(), r.View().Last())
-	must.Done(r.t)(r.Submit(r.t.Context(), session.Prompt{Text: prompt}))
-	for e, err := range events {
-		must.Do(r.t, err)
-		out = append(out, e)
-		if on != nil {
-			on(e)
-		}
-		if _, ok := e.Body.(event.Ended); ok {
-			return out
-		}
-	}
-	r.t.Fatal("the events ended before the turn")
-	return nil
+// over is a rig whose session is opened as it is configured.
+func over(t *testing.T, cfg session.Config) *rig {
+	t.Helper()
+	r := &rig{sessiontest.Of(t, cfg)}
+	r.Open()
+	return r
 }
 
 // do does an operation and waits for its end. Its error is that end's.
 func (r *rig) do(op session.Op) (event.OpDone, error) {
-	r.t.Helper()
-	started, err := r.Submit(r.t.Context(), op)
+	r.T.Helper()
+	started, err := r.Submit(r.T.Context(), op)
 	if err != nil {
 		return event.OpDone{}, err
 	}
-	done, err := r.Await(r.t.Context(), started)
+	done, err := r.Await(r.T.Context(), started)
 	if err == nil && done.Error != nil {
 		err = &fault.Error{Category: fault.Category(done.Error.Category), Message: done.Error.Message}
 	}
@@ -131,37 +103,16 @@ func onEvent[B event.Body](do func(B)) func(event.Event) {
 	}
 }
 
-func find[B event.Body](es []event.Event) []B {
-	var out []B
-	for _, e := range es {
-		if b, ok := e.Body.(B); ok {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
-func (r *rig) file(name string) string {
-	b, err := os.ReadFile(filepath.Join(r.dir, name))
-	if err != nil {
-		return "error: " + err.Error()
-	}
-	return string(b)
-}
+func find[B event.Body](es []event.Event) []B { return sessiontest.Find[B](es) }
 
 // undo does what is planned for a unit.
 func (r *rig) undo(unit undo.Kind, leave ...string) (changes.Undone, error) {
-	r.t.Helper()
-	p, err := r.View().Changes().Plan(r.t.Context(), undo.Selector{Kind: unit})
+	r.T.Helper()
+	p, err := r.View().Changes().Plan(r.T.Context(), undo.Selector{Kind: unit})
 	if err != nil {
 		return changes.Undone{}, err
 	}
-	return session.DoPlan(r.t.Context(), r.Session, p, undo.Consent{LeaveOut: leave})
-}
-
-func (r *rig) put(name, text string) {
-	r.t.Helper()
-	must.Write(r.t, filepath.Join(r.dir, name), text)
+	return session.DoPlan(r.T.Context(), r.Session, p, undo.Consent{LeaveOut: leave})
 }
 
 func args(v any) string {
@@ -178,10 +129,10 @@ func TestEditAndUndo(t *testing.T) {
 	edit := llmtest.Use("edit", args(map[string]string{"path": "a.txt", "old": "one", "new": "two"}))
 	m := llmtest.New(llmtest.Use("read", `{"files":[{"path":"a.txt"}]}`), edit, llmtest.Say("done"))
 	r := newRig(t, "accept-edits", m)
-	r.put("a.txt", "one\n")
-	es := r.run("change it", nil)
-	if r.file("a.txt") != "two\n" {
-		t.Fatalf("the file is %q; %+v", r.file("a.txt"), find[event.CallDone](es))
+	r.Put("a.txt", "one\n")
+	es := r.Run("change it", nil)
+	if r.File("a.txt") != "two\n" {
+		t.Fatalf("the file is %q; %+v", r.File("a.txt"), find[event.CallDone](es))
 	}
 	changed := find[event.FileChanged](es)
 	if len(changed) != 1 || !changed[0].Kept || changed[0].Path != "a.txt" {
@@ -195,13 +146,13 @@ func TestEditAndUndo(t *testing.T) {
 	if err != nil || !strings.Contains(d, "-one") || !strings.Contains(d, "+two") {
 		t.Errorf("diff %q %v", d, err)
 	}
-	r.put("a.txt", "mine\n")
-	if _, err := r.undo(undo.ByTurn); err == nil || !strings.Contains(err.Error(), "a.txt") || r.file("a.txt") != "mine\n" {
-		t.Errorf("undo over a person's edit: %v, the file is %q", err, r.file("a.txt"))
+	r.Put("a.txt", "mine\n")
+	if _, err := r.undo(undo.ByTurn); err == nil || !strings.Contains(err.Error(), "a.txt") || r.File("a.txt") != "mine\n" {
+		t.Errorf("undo over a person's edit: %v, the file is %q", err, r.File("a.txt"))
 	}
-	r.put("a.txt", "two\n")
-	if _, err := r.undo(undo.ByTurn); err != nil || r.file("a.txt") != "one\n" {
-		t.Errorf("undo: %v, the file is %q", err, r.file("a.txt"))
+	r.Put("a.txt", "two\n")
+	if _, err := r.undo(undo.ByTurn); err != nil || r.File("a.txt") != "one\n" {
+		t.Errorf("undo: %v, the file is %q", err, r.File("a.txt"))
 	}
 	if _, err := r.undo(undo.ByTurn); !errors.Is(err, undo.ErrNothing) {
 		t.Error("the same change was undone twice")
@@ -214,22 +165,22 @@ func TestReadBeforeWrite(t *testing.T) {
 	write := args(map[string]string{"path": "a.txt", "content": "new\n"})
 	m := llmtest.New(llmtest.Use("write", write), llmtest.Use("write", write))
 	r := newRig(t, "accept-edits", m)
-	r.put("a.txt", "precious\n")
-	es := r.run("write it", nil)
+	r.Put("a.txt", "precious\n")
+	es := r.Run("write it", nil)
 	done := find[event.CallDone](es)
 	if len(done) != 2 || done[0].Outcome != event.Denied || !strings.Contains(done[0].Result.Text, "1\tprecious") {
 		t.Fatalf("%+v", done)
 	}
-	if done[1].Outcome != event.OK || r.file("a.txt") != "new\n" {
-		t.Errorf("%+v, the file is %q", done[1], r.file("a.txt"))
+	if done[1].Outcome != event.OK || r.File("a.txt") != "new\n" {
+		t.Errorf("%+v, the file is %q", done[1], r.File("a.txt"))
 	}
 	// In one step: the read comes first, so the write may follow.
 	m2 := llmtest.New(llmtest.Use("read", `{"files":[{"path":"b.txt"}]}`, "write", args(map[string]string{"path": "b.txt", "content": "x"})))
 	r2 := newRig(t, "accept-edits", m2)
-	r2.put("b.txt", "old\n")
-	r2.run("go", nil)
-	if r2.file("b.txt") != "x" {
-		t.Errorf("read and write in one step: %q", r2.file("b.txt"))
+	r2.Put("b.txt", "old\n")
+	r2.Run("go", nil)
+	if r2.File("b.txt") != "x" {
+		t.Errorf("read and write in one step: %q", r2.File("b.txt"))
 	}
 }
 
@@ -238,7 +189,7 @@ func TestReadBeforeWrite(t *testing.T) {
 func TestDeniedWithoutAPerson(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"curl https://example.com -o x"}`), llmtest.Say("I could not"))
 	r := newRig(t, "accept-edits", m)
-	es := r.run("fetch", nil)
+	es := r.Run("fetch", nil)
 	blocked := find[event.Blocked](es)
 	if len(blocked) != 1 || blocked[0].By != "headless" || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("%+v %+v", blocked, find[event.Ended](es))
@@ -273,14 +224,14 @@ func TestConsent(t *testing.T) {
 		return llmtest.Use("bash", `{"command":"touch a"}`, "bash", `{"command":"touch b"}`)
 	}
 	r := newRig(t, "ask", llmtest.New(two(), llmtest.Say("ok")), person)
-	es := r.run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No, Why: "not b"}))
+	es := r.Run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No, Why: "not b"}))
 	done := find[event.CallDone](es)
 	if done[0].Outcome != event.OK || !strings.Contains(done[1].Result.Text, "not b") || find[event.Ended](es)[0].End != event.EndDone {
 		t.Errorf("%+v", done)
 	}
 
 	r = newRig(t, "ask", llmtest.New(two()), person)
-	es = r.run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No}))
+	es = r.Run("go", answer(r, event.Verdict{Scope: event.Once}, event.Verdict{Scope: event.No}))
 	// Each answer stands (SPEC 18.3).
 	if done := find[event.CallDone](es); done[0].Outcome != event.OK || done[1].Outcome != event.Denied {
 		t.Errorf("%+v", done)
@@ -288,8 +239,8 @@ func TestConsent(t *testing.T) {
 	if find[event.Ended](es)[0].End != event.EndPermission || len(find[event.Interrupted](es)) != 1 {
 		t.Errorf("%+v", es[len(es)-1])
 	}
-	if r.file("a") != "" {
-		t.Errorf("what was allowed did not run: %s", r.file("a"))
+	if r.File("a") != "" {
+		t.Errorf("what was allowed did not run: %s", r.File("a"))
 	}
 
 	// What needs no permission and stands before an allowed call is what that
@@ -307,7 +258,7 @@ func TestConsent(t *testing.T) {
 		{[]event.Verdict{{Scope: event.No}, {Scope: event.Once}}, []event.Outcome{event.OK, event.Denied, event.OK, event.OK}},
 	} {
 		r = newRig(t, "ask", llmtest.New(four()), person)
-		es = r.run("go", answer(r, c.verdicts...))
+		es = r.Run("go", answer(r, c.verdicts...))
 		for i, d := range find[event.CallDone](es) {
 			if d.Outcome != c.ends[i] {
 				t.Errorf("%+v: call %d ended %s, want %s", c.verdicts, i+1, d.Outcome, c.ends[i])
@@ -319,7 +270,7 @@ func TestConsent(t *testing.T) {
 	}
 
 	r = newRig(t, "ask", llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`)), person)
-	es = r.run("go", answer(r, event.Verdict{Scope: event.Session}))
+	es = r.Run("go", answer(r, event.Verdict{Scope: event.Session}))
 	if n := len(find[event.Asked](es)); n != 1 {
 		t.Errorf("asked %d times, want 1: %+v", n, find[event.Granted](es))
 	}
@@ -329,7 +280,7 @@ func TestConsent(t *testing.T) {
 func TestInterruptARunningCommand(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"echo started; sleep 1000 & sleep 1000"}`))
 	r := newRig(t, "yolo", m)
-	es := r.run("hang", func(e event.Event) {
+	es := r.Run("hang", func(e event.Event) {
 		if b, ok := e.Body.(event.OutputDelta); ok && strings.Contains(b.Text, "started") {
 			if _, err := r.Submit(t.Context(), session.Interrupt{By: "person"}); err != nil {
 				t.Error(err)
@@ -344,7 +295,7 @@ func TestInterruptARunningCommand(t *testing.T) {
 		t.Errorf("%+v", es[len(es)-2:])
 	}
 	// The next turn tells the model.
-	r.run("again", nil)
+	r.Run("again", nil)
 	last := m.Requests()[1].Messages
 	if !strings.Contains(fmt.Sprint(last), "interrupted by user") {
 		t.Errorf("%+v", last)
@@ -356,7 +307,7 @@ func TestInterruptARequest(t *testing.T) {
 	r := (*rig)(nil)
 	m := llmtest.New(llmtest.Turn{Text: "half", Wait: make(chan struct{})})
 	r = newRig(t, "ask", m)
-	es := r.run("go", func(e event.Event) {
+	es := r.Run("go", func(e event.Event) {
 		if _, ok := e.Body.(event.TextDelta); ok {
 			_, _ = r.Submit(t.Context(), session.Interrupt{By: "SIGINT"})
 		}
@@ -375,7 +326,7 @@ func TestPromptJoinsTheRunningTurn(t *testing.T) {
 		}
 	}}, llmtest.Say("both"))
 	r = newRig(t, "ask", m)
-	r.run("do that", nil)
+	r.Run("do that", nil)
 	if rs := m.Requests(); len(rs) != 2 || !strings.Contains(fmt.Sprint(rs[1].Messages), "and this") {
 		t.Errorf("%d requests: %+v", len(rs), rs[len(rs)-1].Messages)
 	}
@@ -388,9 +339,9 @@ func TestPromptJoinsTheRunningTurn(t *testing.T) {
 func TestSecretsAreMasked(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"echo the password is hunter2hunter2"}`))
 	r := newRig(t, "yolo", m)
-	r.run("go; the password is hunter2hunter2", nil)
+	r.Run("go; the password is hunter2hunter2", nil)
 	var es []event.Event
-	for e, err := range r.store.Read(t.Context(), "s1", 0) {
+	for e, err := range r.Store.Read(t.Context(), "s1", 0) {
 		must.Do(t, err)
 		es = append(es, e)
 	}
@@ -414,14 +365,14 @@ func TestReopenAtEveryEvent(t *testing.T) {
 		llmtest.Say("done"),
 	)
 	r := newRig(t, "yolo", m)
-	r.put("a.txt", "one\n")
-	r.run("work", nil)
+	r.Put("a.txt", "one\n")
+	r.Run("work", nil)
 	var all []event.Event
-	for e, err := range r.store.Read(t.Context(), "s1", 0) {
+	for e, err := range r.Store.Read(t.Context(), "s1", 0) {
 		must.Do(t, err)
 		all = append(all, e)
 	}
-	ran := r.file("count")
+	ran := r.File("count")
 	for n := 1; n < len(all); n++ {
 		st := memory.New(time.Now)
 		last := int64(0)
@@ -430,14 +381,13 @@ func TestReopenAtEveryEvent(t *testing.T) {
 			last = es[0].Seq
 		}
 		next := llmtest.New(llmtest.Say("go on"))
-		cfg := r.cfg
-		cfg.Store, cfg.Model, cfg.Permission = st, next, policy(t, "yolo", r.dir)
-		r2 := &rig{t: t, dir: r.dir, store: st, model: next, cfg: cfg}
-		r2.open()
+		cfg := r.Cfg
+		cfg.Store, cfg.Model, cfg.Permission = st, next, policy(t, "yolo", r.Dir)
+		r2 := over(t, cfg)
 		if got := next.Requests(); len(got) != 0 {
 			t.Fatalf("cut at %d: reopening asked the model", n)
 		}
-		r2.run("and then?", nil)
+		r2.Run("and then?", nil)
 		checkPairs(t, n, next.Requests()[0].Messages)
 		// What was in the log comes first, as the live session would have had it.
 		if n > 2 {
@@ -446,8 +396,8 @@ func TestReopenAtEveryEvent(t *testing.T) {
 			}
 		}
 	}
-	if r.file("count") != ran {
-		t.Errorf("a call ran again: %q, was %q", r.file("count"), ran)
+	if r.File("count") != ran {
+		t.Errorf("a call ran again: %q, was %q", r.File("count"), ran)
 	}
 }
 
@@ -473,12 +423,12 @@ func TestRebase(t *testing.T) {
 			return o, nil
 		}
 	})
-	r.run("hello", nil)
+	r.Run("hello", nil)
 	_ = r.Close()
-	r.cfg.System = "another prompt of a newer pawl"
-	r.open()
+	r.Cfg.System = "another prompt of a newer pawl"
+	r.Open()
 	rebases := func() (out []event.Rebased) {
-		for e, err := range r.store.Read(t.Context(), "s1", 0) {
+		for e, err := range r.Store.Read(t.Context(), "s1", 0) {
 			must.Do(t, err)
 			if b, ok := e.Body.(event.Rebased); ok {
 				out = append(out, b)
@@ -490,7 +440,7 @@ func TestRebase(t *testing.T) {
 		t.Errorf("%d rebases after reopening, want 1", n)
 	}
 	must.Done(t)(r.do(session.SetModel{Ref: "other"}))
-	es := r.run("hello", nil)
+	es := r.Run("hello", nil)
 	if got := find[event.Replied](es)[0].Reply.Message.Text(); got != "from other" {
 		t.Errorf("got %q", got)
 	}
@@ -507,7 +457,7 @@ func TestPersonRuns(t *testing.T) {
 	// What it prints is nowhere in the command itself.
 	const command = "printf 'stdout %d\\n' $((600+66)); printf 'stderr %d\\n' $((700+77)) >&2; exit 3"
 	must.Done(t)(r.do(session.RunCommand{Command: command}))
-	r.run("what did I run?", nil)
+	r.Run("what did I run?", nil)
 	text := ""
 	for _, m := range m.Requests()[0].Messages {
 		text += m.Text() + "\n"
@@ -523,16 +473,16 @@ func TestPersonRuns(t *testing.T) {
 func TestUndoElsewhere(t *testing.T) {
 	m := llmtest.New(llmtest.Use("write", args(map[string]string{"path": "n.txt", "content": "new"})))
 	r := newRig(t, "accept-edits", m)
-	r.run("make it", nil)
-	cfg := r.cfg
-	cfg.ReadOnly, cfg.Permission = true, policy(t, "ask", r.dir)
+	r.Run("make it", nil)
+	cfg := r.Cfg
+	cfg.ReadOnly, cfg.Permission = true, policy(t, "ask", r.Dir)
 	other := must.Get(session.Open(t.Context(), cfg))(t)
 	plan := must.Get(other.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
-	if _, err := session.DoPlan(t.Context(), other, plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.file("n.txt"), "error") {
-		t.Fatalf("%v; %q", err, r.file("n.txt"))
+	if _, err := session.DoPlan(t.Context(), other, plan, undo.Consent{}); err != nil || !strings.HasPrefix(r.File("n.txt"), "error") {
+		t.Fatalf("%v; %q", err, r.File("n.txt"))
 	}
 	_ = other.Close()
-	r.run("go on", nil)
+	r.Run("go on", nil)
 	if _, ok := r.View().Changes().LastTurn(); ok {
 		t.Error("the first process does not know of the undo")
 	}
@@ -545,7 +495,7 @@ func TestSlowReader(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	events := r.Events(ctx, 0)
 	for i := range 40 {
-		r.run(fmt.Sprint(i), nil)
+		r.Run(fmt.Sprint(i), nil)
 	}
 	last, prompts := int64(0), 0
 	for e, err := range events {

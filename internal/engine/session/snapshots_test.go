@@ -240,11 +240,11 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 		c.Model = llmtest.Scripted{Model: m}
 		c.Store, c.Program, c.SnapshotEvery = st, "test", 40
 	})
-	base := r.cfg.Permission.Copy()
+	base := r.Cfg.Permission.Copy()
 	must.Done(t)(r.Submit(t.Context(), session.Grant{Rule: "bash(git push *)", Scope: event.Session}))
-	r.run("echo a lot", nil)
+	r.Run("echo a lot", nil)
 	must.Do(t, r.Close())
-	at, _, err := st.Snapshot(t.Context(), r.cfg.ID, "folds")
+	at, _, err := st.Snapshot(t.Context(), r.Cfg.ID, "folds")
 	if err != nil || at < 40 {
 		t.Fatalf("the newest snapshot is of event %d: %v", at, err)
 	}
@@ -258,18 +258,18 @@ func TestTakenUpFromASnapshot(t *testing.T) {
 	}
 	take := func(program string) (f found) {
 		m := llmtest.New(llmtest.Say("yes"))
-		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
-		cfg := r.cfg
+		m.CodecValue, m.InfoValue = plainCodec{}, r.Model.InfoValue
+		cfg := r.Cfg
 		id := "fork-" + program
-		must.Do(t, st.Fork(t.Context(), event.Origin{Session: r.cfg.ID, At: r.View().Last()}, id))
+		must.Do(t, st.Fork(t.Context(), event.Origin{Session: r.Cfg.ID, At: r.View().Last()}, id))
 		read := &counted{Store: st}
 		cfg.ID, cfg.Store, cfg.Program, cfg.Model, cfg.Permission = id, read, program, llmtest.Scripted{Model: m}, base.Copy()
-		s := must.Get(session.Open(t.Context(), cfg))(t)
+		s := over(t, cfg)
 		defer s.Close()
 		f.opened = read.after
 		f.grants, f.mode = s.View().Grants(), s.View().Mode()
 		f.spent, _ = s.View().Spent()
-		(&rig{Session: s, t: t}).run("go on", nil)
+		s.Run("go on", nil)
 		f.asked = bytes.Join(m.Requests()[0].Body, nil)
 		return f
 	}

@@ -88,7 +88,7 @@ func TestStagesFromOutside(t *testing.T) {
 		llmtest.Say("done"),
 	)
 	r := newRig(t, "yolo", m, journaled(t, journal.Options{}), func(c *session.Config) { c.Stages = o.stages() })
-	dones := find[event.CallDone](r.run("go", nil))
+	dones := find[event.CallDone](r.Run("go", nil))
 	text := func(i int) string { return dones[i].Result.Text }
 	if want := "said\n[changed while this ran: b.txt]\ndiagnostics of b.txt\nexit code 3"; text(0) != want && text(0) != strings.Replace(want, "[changed while this ran: b.txt]\n", "", 1) {
 		t.Errorf("a command: %q", text(0))
@@ -96,7 +96,7 @@ func TestStagesFromOutside(t *testing.T) {
 	if !strings.HasSuffix(text(1), "\n(late) from the earlier call\ndiagnostics of a.txt") || dones[1].Outcome != event.OK {
 		t.Errorf("a write: %s %q", dones[1].Outcome, text(1))
 	}
-	if text(2) != "a hook says no" || r.file("forbidden.txt") == "x\n" {
+	if text(2) != "a hook says no" || r.File("forbidden.txt") == "x\n" {
 		t.Errorf("a gate: %q", text(2))
 	}
 	if dones[3].Outcome != event.Failed || !strings.Contains(text(3), "the hook broke") {
@@ -123,11 +123,11 @@ func TestStageRefusesAtStart(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", bash), llmtest.Use("bash", bash), llmtest.Say("done")), journaled(t, journal.Options{}), func(c *session.Config) {
 		c.Stages = o.stages()
 	})
-	r.run("go", nil)
+	r.Run("go", nil)
 	if got := strings.Join(o.heard, "|"); !strings.HasPrefix(got, "before|gate bash|start bash|after bash denied|before|gate bash|start bash|after bash ok") {
 		t.Error(got)
 	}
-	if found := find[event.FileChanged](stored(t, r.cfg.Store, r.cfg.ID)); len(found) != 1 || found[0].Path != "b.txt" {
+	if found := find[event.FileChanged](stored(t, r.Cfg.Store, r.Cfg.ID)); len(found) != 1 || found[0].Path != "b.txt" {
 		t.Errorf("%+v", found)
 	}
 }

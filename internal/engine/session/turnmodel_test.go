@@ -36,7 +36,7 @@ func TestModelOfACommand(t *testing.T) {
 		from := r.View().Last()
 		must.Done(t)(r.RunPrompt(t.Context(), p, session.Observer{}))
 		var out []event.Event
-		for _, e := range readLog(r.store, "s1") {
+		for _, e := range readLog(r.Store, "s1") {
 			if e.Seq > from {
 				out = append(out, e)
 			}

@@ -45,7 +45,7 @@ func TestUntoldChanges(t *testing.T) {
 		return time.Now().Add(time.Hour) // a file that was changed a moment ago is looked at in any case
 	}}))
 	r.workspace()
-	es := r.run("go", nil)
+	es := r.Run("go", nil)
 	var calls []string
 	var found []event.FileChanged
 	ended := false
@@ -75,7 +75,7 @@ func TestUntoldChanges(t *testing.T) {
 	if told(es) != 1 {
 		t.Errorf("it is said %d times: %+v", told(es), find[event.Warned](es))
 	}
-	more := r.run("again", nil)
+	more := r.Run("again", nil)
 	if cs := find[event.FileChanged](more); len(cs) != 1 || cs[0].Path != "a.txt" || cs[0].Call == "" || told(more) != 0 {
 		t.Errorf("then: %+v", cs)
 	}
@@ -86,7 +86,7 @@ func TestUntoldChanges(t *testing.T) {
 	}
 	must.Done(t)(session.DoPlan(t.Context(), r.Session, p, yes))
 	for f, want := range map[string]string{"dir/x": "ex\n", "a.txt": "one\n"} {
-		if b, err := os.ReadFile(filepath.Join(r.dir, f)); err != nil || string(b) != want {
+		if b, err := os.ReadFile(filepath.Join(r.Dir, f)); err != nil || string(b) != want {
 			t.Errorf("%s: %q %v", f, b, err)
 		}
 	}

@@ -116,7 +116,7 @@ func TestThousandCalls(t *testing.T) {
 		return x
 	}
 	r := windowed(t, 16384, m)
-	events := r.run("find the cellar door of <the old house>", nil)
+	events := r.Run("find the cellar door of <the old house>", nil)
 	if end := find[event.Ended](events); len(end) != 1 || end[0].End != event.EndDone {
 		t.Fatalf("%+v after %d calls", end, n)
 	}
@@ -145,7 +145,7 @@ func TestThousandCalls(t *testing.T) {
 	if spent, _ := r.View().Spent(); len(charged) != len(cs) || spent.Requests != len(m.Requests()) {
 		t.Errorf("%d compactions, %d charged; %d requests counted of %d", len(cs), len(charged), spent.Requests, len(m.Requests()))
 	}
-	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+	checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 	last := m.Requests()[len(m.Requests())-1]
 	text := last.Messages[0].Text()
 	for _, want := range []string{"find the cellar door of <the old house>", "walled up since 1911"} {
@@ -201,7 +201,7 @@ func TestResumeAfterCompaction(t *testing.T) {
 	m := llmtest.New()
 	m.CodecValue, m.Next = plainCodec{}, readOn(t, 40)
 	r := windowed(t, 16384, m, func(c *session.Config) { c.Model = llmtest.Scripted{Model: m} })
-	events := r.run("read", nil)
+	events := r.Run("read", nil)
 	if len(find[event.Compacted](events)) == 0 {
 		t.Fatal("no compaction")
 	}
@@ -220,20 +220,20 @@ func TestResumeAfterCompaction(t *testing.T) {
 		}
 		before = now
 	}
-	log := stored(t, r.cfg.Store, r.cfg.ID)
+	log := stored(t, r.Cfg.Store, r.Cfg.ID)
 	ask := func(again session.Config) []byte {
 		m := llmtest.New()
-		m.CodecValue, m.InfoValue = plainCodec{}, r.model.InfoValue
+		m.CodecValue, m.InfoValue = plainCodec{}, r.Model.InfoValue
 		again.Model = llmtest.Scripted{Model: m}
-		s := must.Get(session.Open(t.Context(), again))(t)
+		s := over(t, again)
 		defer s.Close()
-		(&rig{Session: s, t: t}).run("and now?", nil)
+		s.Run("and now?", nil)
 		return bytes.Join(m.Requests()[0].Body, nil)
 	}
 	n := len(m.Requests())
-	r.run("and now?", nil)
+	r.Run("and now?", nil)
 	live := bytes.Join(m.Requests()[n].Body, nil)
-	again := r.cfg
+	again := r.Cfg
 	again.Store = copied(t, log)
 	if resumed := ask(again); !bytes.Equal(resumed, live) {
 		t.Errorf("resumed\n%s\nlive\n%s", resumed, live)
@@ -263,7 +263,7 @@ func TestContextLength(t *testing.T) {
 			return llmtest.Say("read")
 		}
 		r := windowed(t, 0, m)
-		events := r.run("read", nil)
+		events := r.Run("read", nil)
 		cs, end := find[event.Compacted](events), find[event.Ended](events)[0]
 		if len(cs) != 1 || cs[0].Why != event.CompactedLength || cs[0].After >= cs[0].Before {
 			t.Fatalf("%+v", cs)
@@ -271,7 +271,7 @@ func TestContextLength(t *testing.T) {
 		if !twice && (end.End != event.EndDone || refused != 1) || twice && (end.End != event.EndProvider || refused != 2) {
 			t.Errorf("twice %v: %+v, refused %d times", twice, end, refused)
 		}
-		checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+		checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 		if limit := r.View().Window().Limit; limit != int(cs[0].Before) {
 			t.Errorf("limit %d", limit)
 		}
@@ -303,7 +303,7 @@ func TestWithoutSummary(t *testing.T) {
 			}
 			m.InfoValue.API = c.api
 			r := windowed(t, 16384, m)
-			events := r.run("read the pages", nil)
+			events := r.Run("read the pages", nil)
 			cs := find[event.Compacted](events)
 			if end := find[event.Ended](events)[0]; end.End != event.EndDone || len(cs) == 0 {
 				t.Fatalf("%+v, %d compactions", end, len(cs))
@@ -337,7 +337,7 @@ func TestCompactByHand(t *testing.T) {
 	if done, _ := r.do(session.Compact{}); done.Outcome != event.NothingDone {
 		t.Errorf("an empty session: %+v", done)
 	}
-	r.run("read", nil)
+	r.Run("read", nil)
 	before := r.View().Window()
 	on := m.Next
 	m.Next = func(n int, q *llm.Request) llmtest.Turn {
@@ -386,7 +386,7 @@ func TestCompactByHand(t *testing.T) {
 	if fmt.Sprint(order) != "[compacted meanwhile ended]" {
 		t.Error(order)
 	}
-	checkFold(t, stored(t, r.cfg.Store, r.cfg.ID))
+	checkFold(t, stored(t, r.Cfg.Store, r.Cfg.ID))
 	after := r.View().Window()
 	if after.Tokens*2 > before.Tokens*3/2 || after.Compacts != 1 {
 		t.Errorf("%d → %d tokens", before.Tokens, after.Tokens)
@@ -399,7 +399,7 @@ func TestHopelessWindow(t *testing.T) {
 	m := llmtest.New()
 	m.Next = func(n int, r *llm.Request) llmtest.Turn { return llmtest.Use("look", fmt.Sprintf(`{"n":%d}`, n)) }
 	r := windowed(t, 4096, m, func(c *session.Config) { c.System = strings.Repeat("too long a prompt ", 1200) })
-	events := r.run("read", nil)
+	events := r.Run("read", nil)
 	end := find[event.Ended](events)[0]
 	if end.End != event.EndStuck || end.Error == nil || len(m.Requests()) > 10 {
 		t.Errorf("%+v after %d requests", end, len(m.Requests()))
@@ -426,7 +426,7 @@ func TestOddResults(t *testing.T) {
 	r := windowed(t, 128_000, m, func(c *session.Config) {
 		c.Tools = tool.Set{looker(func(n int) string { return texts[n-100] })}
 	})
-	for i, d := range find[event.CallDone](r.run("read", nil)) {
+	for i, d := range find[event.CallDone](r.Run("read", nil)) {
 		text := d.Result.Text
 		if n := (window.Estimate{}).Count(text); n > 8000 || !utf8.ValidString(text) || d.Bytes != int64(len(texts[i])) {
 			t.Errorf("result %d: %d tokens, %d bytes, valid %v", i, n, d.Bytes, utf8.ValidString(text))
@@ -475,12 +475,12 @@ func TestSeenAfterCompaction(t *testing.T) {
 		c.Tools = append(c.Tools, tools.Read(), tools.Write())
 		c.Permission = policy(t, "accept-edits", c.Dir)
 	})
-	r.put("old.txt", "old\n")
-	r.put("new.txt", "new\n")
-	r.run("read", nil)
+	r.Put("old.txt", "old\n")
+	r.Put("new.txt", "new\n")
+	r.Run("read", nil)
 	must.Done(t)(r.do(session.Compact{}))
-	done := find[event.CallDone](r.run("write", nil))
-	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.file("new.txt") != "newer" || r.file("old.txt") != "old\n" {
+	done := find[event.CallDone](r.Run("write", nil))
+	if done[0].Outcome != event.OK || done[1].Outcome != event.Denied || r.File("new.txt") != "newer" || r.File("old.txt") != "old\n" {
 		t.Errorf("%s: %s\n%s: %s", done[0].Outcome, done[0].Result.Text, done[1].Outcome, done[1].Result.Text)
 	}
 }
@@ -511,7 +511,7 @@ func TestPoorSummaryIsMadeAgain(t *testing.T) {
 				return on(n, r)
 			}
 			r := windowed(t, 200_000, m)
-			r.run("read the pages", nil)
+			r.Run("read the pages", nil)
 			must.Done(t)(r.do(session.Compact{}))
 			if len(asked) != len(c.say) {
 				t.Fatalf("%d requests", len(asked))
@@ -522,7 +522,7 @@ func TestPoorSummaryIsMadeAgain(t *testing.T) {
 					t.Errorf("%+v", ms)
 				}
 			}
-			cs := find[event.Compacted](stored(t, r.cfg.Store, r.cfg.ID))
+			cs := find[event.Compacted](stored(t, r.Cfg.Store, r.Cfg.ID))
 			if len(cs) != 1 || cs[0].By != c.by || cs[0].Summary != c.text || (cs[0].Error == nil) != (c.by == event.ByModel) {
 				t.Errorf("%+v", cs)
 			}

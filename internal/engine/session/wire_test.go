@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -108,12 +109,11 @@ func replay(t *testing.T, chain []wiretest.Case) {
 		Sleep: func(context.Context, time.Duration) error { return nil }, Jitter: func() float64 { return 0 },
 		NewID: func() string { return "q" },
 	}
-	r := &rig{t: t, store: st, cfg: cfg}
-	r.open()
-	r.run("go", nil)
+	r := over(t, cfg)
+	r.Run("go", nil)
 	for len(server.Asked()) < len(chain) {
 		before := len(server.Asked())
-		r.run("go on", nil) // the recorded person said something here
+		r.Run("go on", nil) // the recorded person said something here
 		if len(server.Asked()) == before {
 			t.Fatalf("a prompt led to no request: %d of %d", before, len(chain))
 		}
@@ -126,7 +126,7 @@ func replay(t *testing.T, chain []wiretest.Case) {
 	checkAsked(t, model.requests(), server.Asked())
 
 	// The same session from its log goes on with the same bytes.
-	r.run("one more", nil)
+	r.Run("one more", nil)
 	live := model.requests()
 	last := live[len(live)-1]
 	_ = r.Close()
@@ -143,9 +143,8 @@ func reopened(t *testing.T, server *wiretest.Server, c wiretest.Case, cfg sessio
 	t.Helper()
 	model := &watched{Client: server.Client(t, c)}
 	cfg.Store, cfg.Model, cfg.Permission = copied(t, events), model, policy(t, "yolo", cfg.Dir)
-	r := &rig{t: t, store: cfg.Store, cfg: cfg}
-	r.open()
-	r.run(prompt, nil)
+	r := over(t, cfg)
+	r.Run(prompt, nil)
 	checkFold(t, stored(t, cfg.Store, cfg.ID))
 	must.Do(t, r.Close())
 	return model.requests()[0]
@@ -171,15 +170,7 @@ func checkCuts(t *testing.T, server *wiretest.Server, c wiretest.Case, cfg sessi
 	}
 }
 
-func stored(t *testing.T, st event.Store, id string) []event.Event {
-	t.Helper()
-	var all []event.Event
-	for e, err := range st.Read(context.Background(), id, 0) {
-		must.Do(t, err)
-		all = append(all, e)
-	}
-	return all
-}
+func stored(t must.T, st event.Store, id string) []event.Event { return sessiontest.Stored(t, st, id) }
 
 // copied is a store with only these events.
 func copied(t *testing.T, events []event.Event) event.Store {

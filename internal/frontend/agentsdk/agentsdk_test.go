@@ -15,21 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
-	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // program is the other side of a conversation.
@@ -54,26 +50,17 @@ type program struct {
 // converse begins a conversation about a folder in which each change is asked for.
 func converse(t *testing.T, m llm.Model, change func(*Options, *session.Config)) *program {
 	t.Helper()
-	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-	ws := must.Get(workspace.Open(dir, workspace.Options{}))(t)
-	spill := t.TempDir()
-	sh := shell.New(shell.Options{Root: dir, SpillDir: spill})
-	t.Cleanup(func() { _ = sh.Close(); _ = ws.Close() })
-	ids := 0
+	dir := must.Dir(t)
 	p := &program{t: t, dir: dir, ended: make(chan struct{}), answered: map[string]bool{}}
-	p.cfg = session.Config{
-		Store: memory.New(time.Now), ID: "s1", Dir: dir, Frontend: "sdk", Version: "test", System: "be good", Model: m, Person: true,
-		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.AskUser()},
-		Files: ws, Shell: sh, Locks: turn.NewLocks(8), Tuning: session.Tuning{Progress: progress.Default()},
-		Permission: permission.New(permission.Config{Mode: "ask", Root: dir, Home: "/home/nobody"}),
-		Mask:       secrets.New(), SpillDir: spill, Now: time.Now, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-		Models: session.Models{OpenModel: func(ref, _ string) (llm.Model, error) {
-			if ref != "other" && ref != "scripted/script" {
-				return nil, fmt.Errorf("there is no model %s", ref)
-			}
-			return m, nil
-		}},
+	p.cfg = sessiontest.Config(t, dir, m, nil)
+	p.cfg.Frontend, p.cfg.System, p.cfg.Person, p.cfg.Progress = "sdk", "be good", true, progress.Default()
+	p.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.AskUser()}
+	p.cfg.Permission = permission.New(permission.Config{Mode: "ask", Root: dir, Home: "/home/nobody"})
+	p.cfg.OpenModel = func(ref, _ string) (llm.Model, error) {
+		if ref != "other" && ref != "scripted/script" {
+			return nil, fmt.Errorf("there is no model %s", ref)
+		}
+		return m, nil
 	}
 	in, w := io.Pipe()
 	r, out := io.Pipe()

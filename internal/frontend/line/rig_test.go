@@ -13,10 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/golden"
 	"github.com/pawl-agent/pawl/internal/core/llm"
@@ -24,13 +22,12 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // shown compares what a person saw with testdata/NAME.golden.
@@ -238,33 +235,21 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	if err != nil {
 		return nil, err
 	}
-	ws, err := workspace.Open(r.dir, workspace.Options{Outside: true})
-	if err != nil {
-		return nil, err
+	cfg := sessiontest.Config(r.t, r.dir, r.model, nil)
+	cfg.Store, cfg.ID, cfg.Frontend, cfg.System, cfg.Person, cfg.Now, cfg.Autofix = r.store, id, "line", "be good", true, r.still, r.fixer
+	cfg.OpenModel = func(ref, _ string) (llm.Model, error) {
+		m := llmtest.New()
+		m.InfoValue.Model = ref
+		return m, nil
 	}
-	sh := shell.New(shell.Options{Root: r.dir, SpillDir: r.t.TempDir()})
-	ids := 0
-	s, err := session.Open(ctx, session.Config{
-		Store: r.store, ID: id, Dir: r.dir, Frontend: "line", Version: "test", System: "be good", Model: r.model,
-		Models: session.Models{OpenModel: func(ref, _ string) (llm.Model, error) {
-			m := llmtest.New()
-			m.InfoValue.Model = ref
-			return m, nil
-		}},
-		Tools: append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...),
-		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8), TopLevel: session.TopLevel{Autofix: r.fixer},
-		Permission: permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
-		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
-		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) },
-	})
+	cfg.Tools = append(tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser()}, r.extra...)
+	cfg.Permission = permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"})
+	s, err := session.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &chat.Opened{Session: s, Close: func() {
 		_ = s.Close()
-		_ = sh.Close()
-		_ = ws.Close()
 		r.mu.Lock()
 		r.closed = append(r.closed, id)
 		r.mu.Unlock()

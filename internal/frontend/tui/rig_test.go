@@ -10,16 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
-	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/session"
-	"github.com/pawl-agent/pawl/internal/engine/turn"
+	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
@@ -27,7 +25,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/frontend/tui/emulator"
 	"github.com/pawl-agent/pawl/internal/frontend/tui/keys"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
-	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
 // patient is how long a test waits for what must come: far longer than it takes on
@@ -200,21 +197,11 @@ func (r *rig) open(ctx context.Context, w slash.Want, person chat.Person) (*chat
 	if err != nil {
 		return nil, err
 	}
-	ws, err := workspace.Open(r.dir, workspace.Options{Outside: true})
-	if err != nil {
-		return nil, err
-	}
-	sh := shell.New(shell.Options{Root: r.dir, SpillDir: r.t.TempDir()})
-	ids := 0
-	s, err := session.Open(ctx, session.Config{
-		Store: r.store, ID: id, Dir: r.dir, Frontend: "screen", Version: "test", System: "be good", Model: r.model,
-		Tools: tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.BashOutput(), tools.Todo(), tools.AskUser()},
-		Files: ws, Shell: sh, Person: true, Locks: turn.NewLocks(8),
-		Permission: allowing(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"}),
-		Mask:       secrets.New(), SpillDir: r.t.TempDir(),
-		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprint("q", ids) }, Services: session.Services{Symbols: r.symbols},
-	})
+	cfg := sessiontest.Config(r.t, r.dir, r.model, nil)
+	cfg.Store, cfg.ID, cfg.Frontend, cfg.System, cfg.Person, cfg.Now, cfg.Symbols = r.store, id, "screen", "be good", true, r.still, r.symbols
+	cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.BashOutput(), tools.Todo(), tools.AskUser()}
+	cfg.Permission = allowing(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"})
+	s, err := session.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -232,8 +219,6 @@ func (r *rig) open(ctx context.Context, w slash.Want, person chat.Person) (*chat
 	return &chat.Opened{Session: s, Attached: own, StatusLine: r.own, ResumeCommand: "pawl --resume " + id, Close: func() {
 		_ = s.Close()
 		stop()
-		_ = sh.Close()
-		_ = ws.Close()
 	}}, nil
 }
 
@@ -252,11 +237,9 @@ func (r *rig) beside(steer bool, sudden func() int) *rig {
 
 // follow opens the session of another screen.
 func (r *rig) follow(ctx context.Context) (*chat.Opened, error) {
-	s, err := session.Open(ctx, session.Config{
-		Store: r.store, ID: "s1", Dir: r.dir, Owner: r.owner, Model: r.model, Person: true, Locks: turn.NewLocks(8),
-		Permission: permission.New(permission.Config{Root: r.dir, Home: "/home/nobody"}), Mask: secrets.New(),
-		Now: r.still, Sleep: session.SleepFor, Jitter: func() float64 { return 0 }, NewID: func() string { return "w" },
-	})
+	cfg := sessiontest.Config(r.t, r.dir, r.model, nil)
+	cfg.Store, cfg.Owner, cfg.Person, cfg.Now, cfg.NewID = r.store, r.owner, true, r.still, func() string { return "w" }
+	s, err := session.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}

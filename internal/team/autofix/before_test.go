@@ -60,9 +60,9 @@ func TestTwo(t *testing.T) {
 
 // reason is the closing line's part behind "not verified".
 func (r *rig) reason(want string) {
-	r.t.Helper()
+	r.T.Helper()
 	if got := r.View().Evidence().Proof(); got != "not verified: "+want {
-		r.t.Errorf("closing line\n%s\nwant\nnot verified: %s", got, want)
+		r.T.Errorf("closing line\n%s\nwant\nnot verified: %s", got, want)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestRedBefore(t *testing.T) {
 	)
 	all := "go test ./..."
 	r.told(r.run(nil), "0 "+all+" → 1", "done")
-	if n := len(r.model.Requests()); n != 2 {
+	if n := len(r.Model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
 	r.reason("nothing new fails: " + all + ", exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests")
@@ -125,7 +125,7 @@ func TestFlaky(t *testing.T) {
 `
 	r := newRig(t, red+flaky, write("a/a.go", "package a\n\n// One is 1.\nfunc One() int { return 1 }\n"), llmtest.Say("done"))
 	r.told(r.run(nil), "0 go test ./a ./b (part) → 1", "0 go test ./... → 1", "done")
-	if n := len(r.model.Requests()); n != 2 {
+	if n := len(r.Model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
 	r.reason("2 checks fail; go test ./a ./b, exit code 1; failed as before: TestOld (example.com/red/a); passed: 2 tests; go test ./..., exit code 1; failing, and before in another way: TestFlaky (example.com/red/c); failed as before: TestOld (example.com/red/a); passed: 2 tests")
@@ -255,11 +255,11 @@ func TestBeforeByTool(t *testing.T) {
 					write(c.source, "one"), llmtest.Say("done"),
 					write(c.source, "breaks it"), llmtest.Say("done"), llmtest.Say("left"),
 				)
-				r.put("was.out", recorded(t, out))
-				r.put("broken.out", recorded(t, c.broken))
+				r.Put("was.out", recorded(t, out))
+				r.Put("broken.out", recorded(t, c.broken))
 				r.program(c.program, "if grep -q breaks "+c.source+"; then cat broken.out; else cat was.out; fi; exit 1")
 				es := r.run(nil)
-				if n := len(r.model.Requests()); n != 2 || len(prompts(es)) != 0 {
+				if n := len(r.Model.Requests()); n != 2 || len(prompts(es)) != 0 {
 					t.Errorf("%s: %d requests: %q", out, n, story(es))
 				}
 				r.reason("nothing new fails: " + c.command + ", " + c.says[i])
@@ -283,7 +283,7 @@ func TestMachineLacksSomething(t *testing.T) {
 		"could not run: TestGit (x), program missing":                                 "--- FAIL: TestGit (0.01s)\n    git_test.go:9: exec: \"git\": executable file not found in $PATH\nFAIL\nFAIL\tx\t0.1s\nFAIL\n",
 	} {
 		r := newRig(t, "-- go.mod --\nmodule x\n-- x.go --\npackage x\n", write("x.go", "package x // changed\n"), llmtest.Say("done"))
-		r.put("out", out)
+		r.Put("out", out)
 		r.program("go", "cat out; exit 1")
 		es := r.run(nil)
 		r.told(es, "0 go test ./... → 1", "done")
@@ -353,7 +353,7 @@ func TestWaitsForARefusedHost(t *testing.T) {
 	} {
 		r := newRig(t, "-- go.mod --\nmodule x\n-- x.go --\npackage x\n", write("x.go", "package x // changed\n"), llmtest.Say("done"), llmtest.Say("I do not know."))
 		r.program("go", "exit 0")
-		r.cfg.Shell = waiting{r.cfg.Shell, c.out, c.exit}
+		r.Cfg.Shell = waiting{r.Cfg.Shell, c.out, c.exit}
 		es := r.run(nil)
 		if asked, looked := len(prompts(es)), len(find[event.Baseline](es)); asked != c.fails || looked != c.fails {
 			t.Errorf("%q: %d requests, %d looks", c.out, asked, looked)
@@ -395,7 +395,7 @@ func TestCausesAreFolded(t *testing.T) {
 	}
 	out.WriteString("FAIL\nFAIL\tx\t0.1s\nFAIL\n")
 	r := newRig(t, "-- go.mod --\nmodule x\n-- x.go --\npackage x\n", write("x.go", "package x // breaks\n"), llmtest.Say("done"), llmtest.Say("no"))
-	r.put("out", out.String())
+	r.Put("out", out.String())
 	r.program("go", "grep -q breaks x.go || exit 0; cat out; exit 1")
 	p := prompts(r.run(nil))[0]
 	contains(t, p, "TestCaseAa (x), TestCaseBa (x), TestCaseCa (x) and 37 more\n    case_test.go:9: the rates are gone: long ", "long END\n", "[all output: ")

@@ -37,7 +37,7 @@ func TestCheckIsACall(t *testing.T) {
 	rig := func(t *testing.T, s *stage) *rig {
 		r := newRig(t, shop, write("a.txt", "two\n"), llmtest.Say("done"))
 		r.configure("true")
-		r.cfg.Stages = turn.Stages{Start: []turn.Starter{s}, After: []turn.After{s}}
+		r.Cfg.Stages = turn.Stages{Start: []turn.Starter{s}, After: []turn.After{s}}
 		return r
 	}
 	t.Run("stages", func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCheckIsACall(t *testing.T) {
 	})
 	t.Run("panic", func(t *testing.T) {
 		r := rig(t, &stage{})
-		r.cfg.Shell = brokenShell{r.cfg.Shell}
+		r.Cfg.Shell = brokenShell{r.Cfg.Shell}
 		if got := story(r.run(nil)); len(got) != 2 || !strings.Contains(got[0], "broke: no shell") || got[1] != "done" {
 			t.Error(got)
 		}

@@ -58,7 +58,7 @@ func (s *servers) Wait(context.Context) {}
 func (s *servers) Missing() []string { return nil }
 
 func (r *rig) serve() {
-	r.cfg.CodeWatch = &servers{dir: r.dir, files: map[string]bool{}, told: map[string]bool{}}
+	r.Cfg.CodeWatch = &servers{dir: r.Dir, files: map[string]bool{}, told: map[string]bool{}}
 }
 
 // SPEC 12.2, 13.3: where no check shows whether the changes are sound, the errors
@@ -78,12 +78,12 @@ func TestDiagnosticsAreMended(t *testing.T) {
 		{"left", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done"), llmtest.Say("it is not mine")}, nil, []string{"0 → no check found", "asked", "done"}},
 		{"a warning", "-- a.c --\n", []llmtest.Turn{doubtful, llmtest.Say("done")}, nil, []string{"0 → no check found", "done"}},
 		{"no fixes are asked for", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done")}, func(r *rig) { r.fix.Attempts = -1 }, []string{"0 → no check found", "done"}},
-		{"no servers", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done")}, func(r *rig) { r.cfg.CodeWatch = nil }, []string{"0 → no check found", "done"}},
+		{"no servers", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done")}, func(r *rig) { r.Cfg.CodeWatch = nil }, []string{"0 → no check found", "done"}},
 		{"a check passes", shop, []llmtest.Turn{write("price/price.go", total("/* bad */ sum += p")), llmtest.Say("done")}, (*rig).fakeGo, []string{"0 " + someOfShop + " → 0", "0 " + allOfShop + " → 0", "done"}},
 		{"what passes proves nothing", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done"), llmtest.Say("so be it")}, func(r *rig) { r.configure("true") }, []string{"0 true → 0", "asked", "done"}},
 		{"a check cannot run", "-- a.c --\n", []llmtest.Turn{bad, llmtest.Say("done"), llmtest.Say("so be it")}, func(r *rig) {
 			r.configure("true")
-			r.cfg.Tools = r.cfg.Tools[:2]
+			r.Cfg.Tools = r.Cfg.Tools[:2]
 		}, []string{"0 true → this session cannot run commands", "asked", "done"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestDiagnosticsBesideACheck(t *testing.T) {
 		write("b.c", "fine"), llmtest.Say("done"),
 	)
 	r.serve()
-	r.put("check.sh", "if grep -q 'bad line' a.c; then echo 'a.c is bad'; exit 1; fi")
+	r.Put("check.sh", "if grep -q 'bad line' a.c; then echo 'a.c is bad'; exit 1; fi")
 	r.configure("sh check.sh")
 	es := r.run(nil)
 	contains(t, prompts(es)[0], "fails with exit code 1", "a.c is bad", "a.c:1:1: error: bad line [x]")

@@ -98,13 +98,13 @@ func TestGo(t *testing.T) {
 	if v := proof.Verified; v == nil || !v.OK || v.Command != allOfShop || v.Part || proof.Attempts != 2 || len(proof.Files) != 1 {
 		t.Errorf("%+v", proof)
 	}
-	if n := len(r.model.Requests()); n != 6 {
+	if n := len(r.Model.Requests()); n != 6 {
 		t.Errorf("%d requests", n)
 	}
 	plan := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
 	started := must.Get(r.Submit(t.Context(), session.Undo{Plan: plan}))(t)
-	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !strings.Contains(r.file("price/price.go"), "sum -= p") {
-		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.file("price/price.go"))
+	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !strings.Contains(r.File("price/price.go"), "sum -= p") {
+		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.File("price/price.go"))
 	}
 }
 

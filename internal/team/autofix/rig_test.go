@@ -2,7 +2,6 @@ package autofix
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +15,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 	"github.com/pawl-agent/pawl/internal/policy/lifecycle"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -24,15 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a project with a session over it: real files, a real shell, a
-// scripted model, and the checks that are found there.
+// rig is a project with a session over it, and the checks that are found there.
 type rig struct {
-	*session.Session
-	t      *testing.T
-	dir    string
+	*sessiontest.Rig
 	bin    string // a folder at the front of the commands' PATH
-	model  *llmtest.Model
-	cfg    session.Config
 	finder *checks.Finder
 	fix    Config
 }
@@ -41,17 +34,16 @@ type rig struct {
 // that open opens.
 func newRig(t *testing.T, files string, turns ...llmtest.Turn) *rig {
 	t.Helper()
-	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-	r := &rig{t: t, dir: dir, bin: t.TempDir(), model: llmtest.New(turns...)}
+	r := &rig{bin: t.TempDir()}
+	r.Rig = sessiontest.Of(t, sessiontest.Config(t, must.Dir(t), llmtest.New(turns...), func() []string {
+		return append(os.Environ(), "PATH="+r.bin+":"+os.Getenv("PATH"), "GOFLAGS=-mod=mod")
+	}))
 	for _, f := range strings.Split("\n"+files, "\n-- ")[1:] {
 		name, text, _ := strings.Cut(f, " --")
-		r.put(name, strings.TrimPrefix(text, "\n")+"\n")
+		r.Put(name, strings.TrimPrefix(text, "\n")+"\n")
 	}
-	r.cfg = sessiontest.Config(t, dir, r.model, func() []string {
-		return append(os.Environ(), "PATH="+r.bin+":"+os.Getenv("PATH"), "GOFLAGS=-mod=mod")
-	})
-	r.cfg.Mask = secrets.New("hunter2hunter2")
-	r.finder = &checks.Finder{Root: dir, LookPath: exec.LookPath}
+	r.Cfg.Mask = secrets.New("hunter2hunter2")
+	r.finder = &checks.Finder{Root: r.Dir, LookPath: exec.LookPath}
 	r.fix.Find = r.finder.Find
 	return r
 }
@@ -62,17 +54,17 @@ func (r *rig) configure(command string) {
 }
 
 func (r *rig) open() {
-	r.t.Helper()
-	if r.cfg.Autofix == nil {
-		r.cfg.Autofix = New(r.fix)
+	r.T.Helper()
+	if r.Cfg.Autofix == nil {
+		r.Cfg.Autofix = New(r.fix)
 	}
-	r.Session = sessiontest.Open(r.t, r.cfg)
+	r.Rig.Open()
 }
 
 // program puts a shell script on the PATH of commands.
 func (r *rig) program(name, script string) {
-	r.t.Helper()
-	must.WriteMode(r.t, filepath.Join(r.bin, name), "#!/bin/sh\n"+script, 0o700)
+	r.T.Helper()
+	must.WriteMode(r.T, filepath.Join(r.bin, name), "#!/bin/sh\n"+script, 0o700)
 	look := r.finder.LookPath
 	r.finder.LookPath = func(s string) (string, error) {
 		if s == name {
@@ -82,57 +74,24 @@ func (r *rig) program(name, script string) {
 	}
 }
 
-func (r *rig) put(name, text string) {
-	r.t.Helper()
-	name = filepath.Join(r.dir, name)
-	must.Do(r.t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
-}
-
-func (r *rig) file(name string) string {
-	b, err := os.ReadFile(filepath.Join(r.dir, name))
-	if err != nil {
-		return "error: " + err.Error()
-	}
-	return string(b)
-}
-
 // run prompts and follows the turn to its end; on is called for each event.
 func (r *rig) run(on func(event.Event)) []event.Event {
-	r.t.Helper()
+	r.T.Helper()
 	if r.Session == nil {
 		r.open()
 	}
-	var out []event.Event
-	events := r.Events(r.t.Context(), r.View().Last())
-	must.Done(r.t)(r.Submit(r.t.Context(), session.Prompt{Text: "do it"}))
+	es := r.Run("do it", on)
 	var activity lifecycle.Activity
-	for e, err := range events {
-		must.Do(r.t, err)
-		out = append(out, e)
+	for _, e := range es {
 		activity.Apply(e)
-		if on != nil {
-			on(e)
-		}
-		if _, ok := e.Body.(event.Ended); ok {
-			if vs := activity.Violations(); len(vs) > 0 { // SPEC 2.3
-				r.t.Errorf("activity: %+v", vs)
-			}
-			return out
-		}
 	}
-	r.t.Fatal("the events ended before the turn")
-	return nil
+	if vs := activity.Violations(); len(vs) > 0 { // SPEC 2.3
+		r.T.Errorf("activity: %+v", vs)
+	}
+	return es
 }
 
-func find[B event.Body](es []event.Event) []B {
-	var out []B
-	for _, e := range es {
-		if b, ok := e.Body.(B); ok {
-			out = append(out, b)
-		}
-	}
-	return out
-}
+func find[B event.Body](es []event.Event) []B { return sessiontest.Find[B](es) }
 
 // prompts are what pawl asked the model for.
 func prompts(es []event.Event) []string {
@@ -174,13 +133,13 @@ func story(es []event.Event) []string {
 }
 
 func (r *rig) told(es []event.Event, want ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	got := story(es)
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		r.t.Errorf("it went\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		r.T.Errorf("it went\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		for _, c := range find[event.CallDone](es) {
 			if c.Outcome != event.OK {
-				r.t.Logf("%s: %s", c.Outcome, c.Result.Text)
+				r.T.Logf("%s: %s", c.Outcome, c.Result.Text)
 			}
 		}
 	}

@@ -18,8 +18,8 @@ func (r *rig) trusting(yes bool) {
 	var e *trust.Entry
 	if yes {
 		found, _, err := r.finder.Everywhere()
-		must.Do(r.t, err)
-		a := trust.Accept(r.dir, "1", r.cfg.Now(), true, r.finder.Parts(found))
+		must.Do(r.T, err)
+		a := trust.Accept(r.Dir, "1", r.Cfg.Now(), true, r.finder.Parts(found))
 		e = &a
 	}
 	r.fix.Trusted = func(c checks.Check) (string, string) {
@@ -38,25 +38,25 @@ func TestUntrustedIsInert(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []permission.Mode{permission.AcceptEdits, permission.Auto, permission.Yolo} {
 		r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", write("a.js", "1"), llmtest.Say("done"))
-		r.program("npm", "echo ran >>"+r.dir+"/ran; echo '# tests 1'; echo '# pass 1'")
+		r.program("npm", "echo ran >>"+r.Dir+"/ran; echo '# tests 1'; echo '# pass 1'")
 		r.trusting(false)
-		r.cfg.Permission = permission.New(permission.Config{Mode: mode, Root: r.dir, Home: "/home/nobody"})
-		must.Do(t, r.cfg.Permission.Add(permission.Flag, []string{"bash(npm test)"}, nil, nil))
+		r.Cfg.Permission = permission.New(permission.Config{Mode: mode, Root: r.Dir, Home: "/home/nobody"})
+		must.Do(t, r.Cfg.Permission.Add(permission.Flag, []string{"bash(npm test)"}, nil, nil))
 		r.told(r.run(nil), "0 npm test → not run: this folder is not trusted (pawl trust, or --trust for one run)", "done")
 		if p := r.View().Evidence(); p.Verified != nil || !strings.Contains(p.Unverified, "this folder is not trusted") {
 			t.Errorf("%s: %+v", mode, p)
 		}
-		if got := r.file("ran"); !strings.HasPrefix(got, "error") {
+		if got := r.File("ran"); !strings.HasPrefix(got, "error") {
 			t.Errorf("%s: it ran", mode)
 		}
 	}
 	r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", write("a.js", "1"), llmtest.Use("bash", `{"command":"npm test"}`), llmtest.Say("done"))
-	must.Do(t, r.cfg.Permission.Add(permission.User, []string{"bash(npm test)"}, nil, nil))
-	r.program("npm", `echo ran >>"`+r.dir+`/ran"; printf '\n> shop@1.0.0 test\n> jest\n\nTests:       2 passed, 2 total\n'`)
+	must.Do(t, r.Cfg.Permission.Add(permission.User, []string{"bash(npm test)"}, nil, nil))
+	r.program("npm", `echo ran >>"`+r.Dir+`/ran"; printf '\n> shop@1.0.0 test\n> jest\n\nTests:       2 passed, 2 total\n'`)
 	r.trusting(false)
 	es := r.run(nil)
 	r.told(es, "done") // and is not run again
-	if got := r.file("ran"); got != "ran\n" {
+	if got := r.File("ran"); got != "ran\n" {
 		t.Errorf("%s", got)
 	}
 }
@@ -73,9 +73,9 @@ func TestTrustIsNotTheAgents(t *testing.T) {
 		{"ci.sh", "evil"},
 	} {
 		r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"sh ci.sh\"}}\n-- ci.sh --\ntrue", write(c.file, c.text), write("a.js", "1"), llmtest.Say("done"))
-		r.program("npm", "echo ran >>"+r.dir+"/ran; echo '# tests 1'; echo '# pass 1'")
+		r.program("npm", "echo ran >>"+r.Dir+"/ran; echo '# tests 1'; echo '# pass 1'")
 		r.trusting(true)
-		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"})
+		r.Cfg.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.Dir, Home: "/home/nobody"})
 		cs := find[event.Checked](r.run(nil))
 		if len(cs) != 1 || cs[0].Exit != nil || !strings.HasPrefix(cs[0].Why, "not run: it changed since this folder was trusted") {
 			t.Errorf("%s: %+v", c.file, cs)
@@ -107,8 +107,8 @@ func TestUntrustedAsks(t *testing.T) {
 		r := newRig(t, "-- package.json --\n{\"scripts\": {\"test\": \"x\"}}", turns...)
 		r.program("npm", "echo '# tests 1'; echo '# pass 1'")
 		r.trusting(false)
-		r.cfg.Person = true
-		r.cfg.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"})
+		r.Cfg.Person = true
+		r.Cfg.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.Dir, Home: "/home/nobody"})
 		for i, want := range c.asks {
 			es := r.run(r.answering(c.scope))
 			asked := find[event.Asked](es)

@@ -38,17 +38,17 @@ func hanging(began, after chan struct{}) tool.Tool {
 // copied is what a disk has of the sessions at one moment, of some of them only
 // their first events.
 func (r *rig) copied(only map[string]int) *memory.Store {
-	r.t.Helper()
+	r.T.Helper()
 	to := memory.New(time.Now)
-	rows, err := r.cfg.Store.Sessions(r.t.Context(), "")
-	must.Do(r.t, err)
+	rows, err := r.Cfg.Store.Sessions(r.T.Context(), "")
+	must.Do(r.T, err)
 	for _, row := range rows {
 		var ds []event.Draft
 		for _, e := range r.log(row.ID) {
 			if c, ok := e.Body.(event.FileChanged); ok {
 				for _, h := range []tool.Hash{c.Before, c.After} {
-					if b, err := r.cfg.Store.Get(r.t.Context(), string(h)); err == nil {
-						_, _ = to.Put(r.t.Context(), b)
+					if b, err := r.Cfg.Store.Get(r.T.Context(), string(h)); err == nil {
+						_, _ = to.Put(r.T.Context(), b)
 					}
 				}
 			}
@@ -57,7 +57,7 @@ func (r *rig) copied(only map[string]int) *memory.Store {
 		if n, ok := only[row.ID]; ok {
 			ds = ds[:n]
 		}
-		must.Done(r.t)(to.Append(r.t.Context(), row.ID, 0, ds...))
+		must.Done(r.T)(to.Append(r.T.Context(), row.ID, 0, ds...))
 	}
 	return to
 }
@@ -94,9 +94,9 @@ func TestAgentsAfterADeath(t *testing.T) {
 		}}
 	})
 	state := t.TempDir()
-	r.cfg.Journal = changes.Share(journal.New(r.dir, journal.Options{Dir: state}))
+	r.Cfg.Journal = changes.Share(journal.New(r.Dir, journal.Options{Dir: state}))
 	_ = r.Close()
-	r.open()
+	r.Open()
 	ctx, die := context.WithCancel(t.Context())
 	defer die()
 	ran := make(chan struct{})
@@ -127,11 +127,11 @@ func TestAgentsAfterADeath(t *testing.T) {
 	<-ran
 	_ = r.Close()
 
-	r.cfg.Store = disk
-	again := journal.New(r.dir, journal.Options{Dir: files})
+	r.Cfg.Store = disk
+	again := journal.New(r.Dir, journal.Options{Dir: files})
 	t.Cleanup(func() { _ = again.Close() })
-	r.cfg.Journal = changes.Share(again)
-	r.open()
+	r.Cfg.Journal = changes.Share(again)
+	r.Open()
 	log := r.log("s1")
 	by := map[string]string{}
 	for _, c := range find[event.FileChanged](log) {
@@ -167,14 +167,14 @@ func TestAgentsAfterADeath(t *testing.T) {
 	// A second opening finds nothing more.
 	_ = r.Close()
 	before := len(r.log("s1"))
-	r.open()
+	r.Open()
 	if more := r.log("s1")[before:]; len(find[event.FileChanged](more))+len(find[event.AgentEnded](more)) != 0 {
 		t.Errorf("%+v", more)
 	}
 	p := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
 	op := must.Get(r.Submit(t.Context(), session.Undo{Plan: p, Consent: undo.Consent{LeaveOut: []string{"hung.txt"}}}))(t)
-	if done, err := r.Await(t.Context(), op); err != nil || done.Error != nil || r.file("b.txt") != "none" {
-		t.Errorf("%v %+v: %q", err, done, r.file("b.txt"))
+	if done, err := r.Await(t.Context(), op); err != nil || done.Error != nil || !r.missing("b.txt") {
+		t.Errorf("%v %+v: %q", err, done, r.File("b.txt"))
 	}
 }
 

@@ -69,7 +69,7 @@ func TestAgentsHaveToolsFromOutside(t *testing.T) {
 	})
 	es, _ := r.run(nil)
 	shown := map[string][]string{}
-	for _, q := range r.model.Requests() {
+	for _, q := range r.Model.Requests() {
 		part, _, _ := strings.Cut(q.Messages[0].Text(), "\n")
 		shown[part] = nil
 		for _, s := range q.Head.Tools {
@@ -91,7 +91,7 @@ func TestAgentsHaveToolsFromOutside(t *testing.T) {
 			continue
 		}
 		ran[b.Agent] = map[string]event.Outcome{}
-		for e, err := range r.cfg.Store.Read(t.Context(), b.Child, 0) {
+		for e, err := range r.Cfg.Store.Read(t.Context(), b.Child, 0) {
 			must.Do(t, err)
 			if d, ok := e.Body.(event.CallDone); ok {
 				ran[b.Agent][d.Tool] = d.Outcome

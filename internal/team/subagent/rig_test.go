@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -37,22 +35,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // has no turn for, it answers with "done".
 type plays map[string][]llmtest.Turn
 
-// rig is a session over real files, a real shell and a model that plays several
-// parts.
+// rig is a session with a model that plays several parts.
 type rig struct {
-	*session.Session
-	t     *testing.T
-	dir   string
-	model *llmtest.Model
-	cfg   session.Config
-	ids   atomic.Int64
+	*sessiontest.Rig
+	ids atomic.Int64
 }
 
 func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 	t.Helper()
-	dir := must.Dir(t)
-	r := &rig{t: t, dir: dir, model: llmtest.New()}
-	r.model.Next = func(_ int, q *llm.Request) llmtest.Turn {
+	r := &rig{Rig: sessiontest.New(t, llmtest.New())}
+	r.Model.Next = func(_ int, q *llm.Request) llmtest.Turn {
 		part, step := "", 0
 		for _, m := range q.Messages {
 			if m.Role == llm.Assistant {
@@ -70,30 +62,24 @@ func newRig(t *testing.T, ps plays, change ...func(*session.Config)) *rig {
 		}
 		return llmtest.Say("done")
 	}
-	j := journal.New(dir, journal.Options{Dir: t.TempDir()})
+	j := journal.New(r.Dir, journal.Options{Dir: t.TempDir()})
 	t.Cleanup(func() { _ = j.Close() })
 	kinds := append([]agents.Kind{{Name: "narrow", Description: "d", Prompt: "Be narrow.", Tools: []string{"Read", "Bash(git:*)", "Teleport"}, Model: "nobody/knows", USD: 0.5}}, agents.Builtin()...)
-	r.cfg = sessiontest.Config(t, dir, r.model, nil)
-	r.cfg.System, r.cfg.Agents, r.cfg.Journal, r.cfg.Mask = "be good", 1, changes.Share(j), secrets.New("hunter2hunter2")
-	r.cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }
-	r.cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds, strings.Clone)}
-	r.cfg.NewID = func() string { return fmt.Sprint("q", r.ids.Add(1)) }
+	r.Cfg.System, r.Cfg.Agents, r.Cfg.Journal, r.Cfg.Mask = "be good", 1, changes.Share(j), secrets.New("hunter2hunter2")
+	r.Cfg.OpenModel = func(ref, _ string) (llm.Model, error) { return nil, fmt.Errorf("there is no model %s", ref) }
+	r.Cfg.Tools = tool.Set{tools.Read(), tools.Edit(), tools.Write(), tools.Bash(), tools.Todo(), tools.AskUser(), subagent.Tool(kinds, strings.Clone)}
+	r.Cfg.NewID = func() string { return fmt.Sprint("q", r.ids.Add(1)) }
 	for _, c := range change {
-		c(&r.cfg)
+		c(&r.Cfg)
 	}
-	r.open()
+	r.Open()
 	return r
-}
-
-func (r *rig) open() {
-	r.t.Helper()
-	r.Session = sessiontest.Open(r.t, r.cfg)
 }
 
 // run runs the session's own part. on, if set, sees each event.
 func (r *rig) run(on func(event.Event)) ([]event.Event, session.Outcome) {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute) // a deadlock ends here
+	r.T.Helper()
+	ctx, cancel := context.WithTimeout(r.T.Context(), time.Minute) // a deadlock ends here
 	defer cancel()
 	var es []event.Event
 	out, err := r.RunPrompt(ctx, session.Prompt{Text: "user"}, session.Observer{After: r.View().Last(), See: func(e event.Event) error {
@@ -103,47 +89,28 @@ func (r *rig) run(on func(event.Event)) ([]event.Event, session.Outcome) {
 		}
 		return nil
 	}})
-	must.Do(r.t, err)
+	must.Do(r.T, err)
 	return es, out
 }
 
 // log is the stored events of a session.
-func (r *rig) log(id string) []event.Event {
-	r.t.Helper()
-	var out []event.Event
-	for e, err := range r.cfg.Store.Read(r.t.Context(), id, 0) {
-		must.Do(r.t, err)
-		out = append(out, e)
-	}
-	return out
-}
+func (r *rig) log(id string) []event.Event { return sessiontest.Stored(r.T, r.Cfg.Store, id) }
 
 // children are the sessions of agents of a session, the first of them first.
 func (r *rig) children(of string) []event.Row {
-	r.t.Helper()
-	rows, err := r.cfg.Store.Sessions(r.t.Context(), "")
-	must.Do(r.t, err)
+	r.T.Helper()
+	rows, err := r.Cfg.Store.Sessions(r.T.Context(), "")
+	must.Do(r.T, err)
 	rows = slices.DeleteFunc(rows, func(w event.Row) bool { return w.Parent == nil || w.Parent.Session != of })
 	slices.SortFunc(rows, func(a, b event.Row) int { return a.Created.Compare(b.Created) })
 	return rows
 }
 
-func (r *rig) file(name string) string {
-	b, err := os.ReadFile(filepath.Join(r.dir, name))
-	if err != nil {
-		return "none"
-	}
-	return string(b)
-}
-
-func (r *rig) put(name, text string) {
-	r.t.Helper()
-	must.Write(r.t, filepath.Join(r.dir, name), text)
-}
+func (r *rig) missing(name string) bool { return strings.HasPrefix(r.File(name), "error: ") }
 
 func (r *rig) requests(part string) []*llm.Request {
 	var out []*llm.Request
-	for _, q := range r.model.Requests() {
+	for _, q := range r.Model.Requests() {
 		for _, m := range q.Messages {
 			if m.Role != llm.Assistant {
 				if p, _, _ := strings.Cut(m.Text(), "\n"); p == part {
@@ -156,15 +123,7 @@ func (r *rig) requests(part string) []*llm.Request {
 	return out
 }
 
-func find[B event.Body](es []event.Event) []B {
-	var out []B
-	for _, e := range es {
-		if b, ok := e.Body.(B); ok {
-			out = append(out, b)
-		}
-	}
-	return out
-}
+func find[B event.Body](es []event.Event) []B { return sessiontest.Find[B](es) }
 
 type j map[string]any
 

@@ -32,8 +32,8 @@ func TestAgent(t *testing.T) {
 		"part": {use(write("a.txt", "one\n")), use(bash("echo two >b.txt")), llmtest.Say("I wrote two files")},
 	})
 	es, out := r.run(nil)
-	if out.Ended.End != event.EndDone || out.Reply != "all is done" || r.file("a.txt") != "one\n" || r.file("b.txt") != "two\n" {
-		t.Fatalf("%+v, a.txt %q, b.txt %q", out, r.file("a.txt"), r.file("b.txt"))
+	if out.Ended.End != event.EndDone || out.Reply != "all is done" || r.File("a.txt") != "one\n" || r.File("b.txt") != "two\n" {
+		t.Fatalf("%+v, a.txt %q, b.txt %q", out, r.File("a.txt"), r.File("b.txt"))
 	}
 	done := find[event.CallDone](es)[0]
 	for _, want := range []string{"[agent general: done; 2 calls", "it changed a.txt, b.txt]", "I wrote two files"} {
@@ -64,8 +64,8 @@ func TestAgent(t *testing.T) {
 	}
 	p := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
 	started := must.Get(r.Submit(t.Context(), session.Undo{Plan: p}))(t)
-	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || r.file("a.txt") != "none" || r.file("b.txt") != "none" {
-		t.Errorf("%v: a.txt %q, b.txt %q", err, r.file("a.txt"), r.file("b.txt"))
+	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !r.missing("a.txt") || !r.missing("b.txt") {
+		t.Errorf("%v: a.txt %q, b.txt %q", err, r.File("a.txt"), r.File("b.txt"))
 	}
 }
 
@@ -76,8 +76,8 @@ func TestAgentsWritesAreNotSeen(t *testing.T) {
 		"part": {use(write("a.txt", "one\n"))},
 	})
 	es, _ := r.run(nil)
-	if last := find[event.CallDone](es)[1]; last.Outcome == event.OK || r.file("a.txt") != "one\n" {
-		t.Errorf("%+v: %q", last, r.file("a.txt"))
+	if last := find[event.CallDone](es)[1]; last.Outcome == event.OK || r.File("a.txt") != "one\n" {
+		t.Errorf("%+v: %q", last, r.File("a.txt"))
 	}
 }
 
@@ -120,7 +120,7 @@ func TestEightAgentsAtOnce(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	for i, d := range find[event.CallDone](es) {
-		if n := string(rune('a' + i)); d.Outcome != event.OK || !strings.HasSuffix(d.Result.Text, "part "+n) || r.file(n+"2.txt") != n {
+		if n := string(rune('a' + i)); d.Outcome != event.OK || !strings.HasSuffix(d.Result.Text, "part "+n) || r.File(n+"2.txt") != n {
 			t.Errorf("%s: %s %s", n, d.Outcome, d.Result.Text)
 		}
 	}
@@ -232,7 +232,7 @@ func TestReadOnlyAgent(t *testing.T) {
 		c.Permission = yolo(c.Dir)
 	})
 	r.run(nil)
-	if r.file("x.txt") != "none" || r.file("y.txt") != "none" {
+	if !r.missing("x.txt") || !r.missing("y.txt") {
 		t.Error("it wrote")
 	}
 }
@@ -257,8 +257,8 @@ func TestRightsNarrowAtOnce(t *testing.T) {
 		"p":    {step("a", nil), step("b", mode(permission.Plan)), step("c", mode(permission.AcceptEdits))},
 	})
 	r.run(nil)
-	if r.file("a") != "a" || r.file("b") != "none" || r.file("c") != "c" {
-		t.Errorf("a %q, b %q, c %q", r.file("a"), r.file("b"), r.file("c"))
+	if r.File("a") != "a" || !r.missing("b") || r.File("c") != "c" {
+		t.Errorf("a %q, b %q, c %q", r.File("a"), r.File("b"), r.File("c"))
 	}
 }
 
@@ -299,8 +299,8 @@ func TestAgentsQuestions(t *testing.T) {
 		}
 	}
 	granted := find[event.Granted](es)
-	if len(granted) == 0 || r.file("from.b") != "" || r.file("from.b2") != "" || r.file("from.parent") != "" {
-		t.Errorf("%d grants, %q %q %q", len(granted), r.file("from.b"), r.file("from.b2"), r.file("from.parent"))
+	if len(granted) == 0 || r.File("from.b") != "" || r.File("from.b2") != "" || r.File("from.parent") != "" {
+		t.Errorf("%d grants, %q %q %q", len(granted), r.File("from.b"), r.File("from.b2"), r.File("from.parent"))
 	}
 	for _, k := range r.children("s1") {
 		if k.Title == "b" && len(find[event.Granted](r.log(k.ID))) == 0 {
@@ -312,7 +312,7 @@ func TestAgentsQuestions(t *testing.T) {
 		c.Permission = permission.New(permission.Config{Mode: permission.AskMode, Root: c.Dir, Home: "/home/nobody"})
 	})
 	r.run(nil)
-	if d := r.View().Evidence().Denials; len(d) != 1 || r.file("from.b") != "none" {
+	if d := r.View().Evidence().Denials; len(d) != 1 || !r.missing("from.b") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -408,9 +408,9 @@ func TestAgentIsCompacted(t *testing.T) {
 		})
 	page.ReadOnly = true
 	r := newRig(t, plays{"user": {use(agent("a", "general"))}, "a": script}, func(c *session.Config) { c.Tools = append(c.Tools, page) })
-	r.model.InfoValue.Window, r.model.InfoValue.MaxOutput = 40_000, 4096
+	r.Model.InfoValue.Window, r.Model.InfoValue.MaxOutput = 40_000, 4096
 	_ = r.Close()
-	r.open()
+	r.Open()
 	es, out := r.run(nil)
 	if out.Ended.End != event.EndDone || len(find[event.Compacted](es)) != 0 || len(find[event.Compacted](r.log(r.children("s1")[0].ID))) == 0 {
 		t.Errorf("%+v, %+v", out.Ended, find[event.AgentEnded](es))
@@ -430,7 +430,7 @@ func TestAgentsCommandsEndWithIt(t *testing.T) {
 		"a":    {use([]string{"bash", `{"command":"echo on >on.txt; sleep 1000","background":true}`})},
 	}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
 	r.run(nil)
-	sh := r.cfg.Shell.(tool.Jobs)
+	sh := r.Cfg.Shell.(tool.Jobs)
 	if left := sh.Running(); len(left) != 0 {
 		t.Errorf("still run: %v", left)
 	}
@@ -449,7 +449,7 @@ func TestAgentBesideOtherCalls(t *testing.T) {
 			"user": {use(calls...)},
 			"a":    {use(bash("echo a >>log.txt")), use(write("x.txt", "x"))}, "b": {use(bash("echo b >>log.txt"))},
 		}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
-		r.put("seen.txt", "one\n")
+		r.Put("seen.txt", "one\n")
 		es, out := r.run(nil)
 		for i, d := range find[event.CallDone](es) {
 			if out.Ended.End != event.EndDone || d.Outcome != event.OK {
@@ -475,8 +475,8 @@ func TestAgentsOfANarrowTurn(t *testing.T) {
 	} {
 		r := newRig(t, script, change)
 		_, out := r.run(nil)
-		if len(r.children("s1")) != 1 || r.file("a.txt") != "none" || r.file("b.txt") != "none" {
-			t.Errorf("%s: %+v: a.txt %q, b.txt %q", name, out.Ended, r.file("a.txt"), r.file("b.txt"))
+		if len(r.children("s1")) != 1 || !r.missing("a.txt") || !r.missing("b.txt") {
+			t.Errorf("%s: %+v: a.txt %q, b.txt %q", name, out.Ended, r.File("a.txt"), r.File("b.txt"))
 		}
 	}
 }
@@ -491,8 +491,8 @@ func TestAgentsOfANarrowedTurn(t *testing.T) {
 		}, func(c *session.Config) { c.Permission = yolo(c.Dir) })
 		narrowed := &event.Narrowed{By: "the command /x", Rules: []string{"Task", "Bash(touch:*)"}}
 		out, err := r.RunPrompt(t.Context(), session.Prompt{Text: "user", Narrowed: narrowed}, session.Observer{After: r.View().Last()})
-		if err != nil || len(r.children("s1")) != 1 || r.file("u.txt") != "none" || r.file("a.txt") != "none" || r.file("b.txt") != "none" || r.file("c.txt") == "none" {
-			t.Errorf("%s: %v %+v: u %q, a %q, b %q, c %q", name, err, out.Ended, r.file("u.txt"), r.file("a.txt"), r.file("b.txt"), r.file("c.txt"))
+		if err != nil || len(r.children("s1")) != 1 || !r.missing("u.txt") || !r.missing("a.txt") || !r.missing("b.txt") || r.missing("c.txt") {
+			t.Errorf("%s: %v %+v: u %q, a %q, b %q, c %q", name, err, out.Ended, r.File("u.txt"), r.File("a.txt"), r.File("b.txt"), r.File("c.txt"))
 		}
 	}
 }

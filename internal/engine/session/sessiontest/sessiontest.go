@@ -1,24 +1,39 @@
-// Package sessiontest makes sessions for the tests of packages above session:
-// with real files, a real shell, and a log in memory. A test passes the model and
-// changes only the part of the configuration that it is about.
+// Package sessiontest is the one rig for tests of a session, in every package from engine
+// up: real files, a real shell, a log in memory, and a scripted model. A whole test:
 //
-// A whole test of a session:
-//
-//	m := llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"))
-//	s := sessiontest.Open(t, sessiontest.Config(t, dir, m, nil))
-//	_, err := s.RunPrompt(t.Context(), session.Prompt{Text: "make a.txt"}, session.Observer{See: see})
+//	func TestAFileIsMade(t *testing.T) {
+//		m := llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"))
+//		r := sessiontest.New(t, m)
+//		r.Open()
+//		es := r.Run("make a.txt", nil)
+//		if made := sessiontest.Find[event.FileChanged](es); len(made) != 1 || r.File("a.txt") != "x" {
+//			t.Errorf("%+v", made)
+//		}
+//	}
 //
 // The script is the model: a turn of Use is a reply with calls, Say is the last one, a Turn
-// with Err a provider's error; the requests that it was sent are m.Requests(). see gets each event,
-// the same as the log has: a switch on the type of its Body picks those that the test is
-// about. What a test may want besides:
+// with Err a provider's error; the requests that it was sent are r.Model.Requests(). Run
+// returns the events of a turn, the same as the log has, and shows each to a function as it
+// comes. What a test may want besides, before Open:
 //
-//   - another mode or rule: cfg.Permission = permission.New(…)
-//   - a person who answers: cfg.Person, and session.Answer to Submit at an event.Asked
-//   - more tools: append to cfg.Tools
-//   - a second look at the log: cfg.Store.Read, or Open with the same Store and ID, which
-//     takes the session up again
-//   - what a killed process leaves: close nothing, and open again
+//   - a file that is there already: r.Put
+//   - another mode or rule: r.Cfg.Permission = permission.New(…)
+//   - a person who answers: r.Cfg.Person, and session.Answer to Submit at an event.Asked
+//   - more tools: append to r.Cfg.Tools
+//   - a disk that is full: r.Cfg.Store = Fill(r.Store, n)
+//
+// And after it:
+//
+//   - another operation than a prompt: r.Submit, and r.Await for its end
+//   - the state that the events lead to: r.View
+//   - the whole log: r.Log
+//   - a session that is taken up again: r.Close and r.Open; without Close it is one whose
+//     process was killed
+//   - another session on the same log: Of, with another ID in the configuration
+//
+// A frontend or a server that opens sessions by itself takes Config alone. A package whose
+// tests ask for more embeds Rig (package autofix: the checks of a project; package subagent:
+// a model that plays several parts).
 package sessiontest
 
 import (

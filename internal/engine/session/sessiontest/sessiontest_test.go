@@ -2,37 +2,52 @@ package sessiontest_test
 
 import (
 	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/session/sessiontest"
 )
 
-// The package's page holds: a session runs a scripted model on real files, its events are
-// seen, and opened again it knows what it spent.
-func TestThePage(t *testing.T) {
-	dir := t.TempDir()
+func TestAFileIsMade(t *testing.T) {
 	m := llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"))
-	cfg := sessiontest.Config(t, dir, m, nil)
-	s := sessiontest.Open(t, cfg)
-	changed := 0
-	see := func(e event.Event) error {
-		if b, ok := e.Body.(event.FileChanged); ok && b.Path == "a.txt" {
-			changed++
-		}
-		return nil
+	r := sessiontest.New(t, m)
+	r.Open()
+	es := r.Run("make a.txt", nil)
+	if made := sessiontest.Find[event.FileChanged](es); len(made) != 1 || r.File("a.txt") != "x" {
+		t.Errorf("%+v", made)
 	}
-	must.Done(t)(s.RunPrompt(t.Context(), session.Prompt{Text: "make a.txt"}, session.Observer{See: see}))
-	if text, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(text) != "x" || changed != 1 || len(m.Requests()) != 2 {
-		t.Errorf("%q, %v, %d changes, %d requests", text, err, changed, len(m.Requests()))
+}
+
+// The page of the package shows the test above, as it is.
+func TestThePage(t *testing.T) {
+	page := string(must.Get(os.ReadFile("sessiontest.go"))(t))
+	own := string(must.Get(os.ReadFile("sessiontest_test.go"))(t))
+	_, test, _ := strings.Cut(own, "\nfunc TestAFileIsMade")
+	test, _, _ = strings.Cut(test, "\n}\n")
+	if shown := "//\tfunc TestAFileIsMade" + strings.ReplaceAll(test, "\n", "\n//\t") + "\n//\t}\n"; !strings.Contains(page, shown) {
+		t.Errorf("the page does not show\n%s", shown)
 	}
-	want, _ := s.View().Spent()
-	must.Do(t, s.Close())
-	if got, _ := sessiontest.Open(t, cfg).View().Spent(); got.Requests != want.Requests || got.Requests == 0 {
+	if n := strings.Count(page[:strings.Index(page, "\npackage ")], "\n"); n > 60 {
+		t.Errorf("it has %d lines", n)
+	}
+}
+
+// A session that is opened again knows what it spent, and its log has both turns.
+func TestTakenUpAgain(t *testing.T) {
+	r := sessiontest.New(t, llmtest.New(llmtest.Say("one"), llmtest.Say("two")))
+	r.Open()
+	r.Run("first", nil)
+	want, _ := r.View().Spent()
+	must.Do(t, r.Close())
+	r.Open()
+	if got, _ := r.View().Spent(); got.Requests != want.Requests || got.Requests != 1 {
 		t.Errorf("%d requests, were %d", got.Requests, want.Requests)
+	}
+	r.Run("second", nil)
+	if ends := sessiontest.Find[event.Ended](r.Log()); len(ends) != 2 {
+		t.Errorf("%+v", ends)
 	}
 }
