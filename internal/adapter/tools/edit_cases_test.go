@@ -118,6 +118,11 @@ var fittedCases = []editCase{
 	{"trailing blanks in the file", "a  \n  b\t\nc\n", "a\n  b\n", "a\n  x\n", "a  \n  x\nc\n"},
 	{"trailing blanks in old", "a\nb\nc\n", "a  \nb \n", "a  \nx\n", "a\nx\nc\n"},
 	{"trailing blanks of one line", "  foo()\nb\n", "  foo() \n", "  bar()\n", "  bar()\nb\n"},
+	{"blank line between", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx(3)\n", "a(1)\n\nb(2)\nx(3)\n"},
+	{"blank line in old", "a(1)\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nx(3)\n", "a(1)\nb(2)\nx(3)\n"},
+	{"blank lines at the ends", "  a(1)\n  b(2)\n", "\na(1)\nb(2)\n\n", "\na(1)\nc(2)\n\n", "  a(1)\n  c(2)\n"},
+	{"blank line before what is replaced", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nx(2)\nc(3)\n", "a(1)\n\nx(2)\nc(3)\n"},
+	{"blank line far from what is inserted", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx()\nc(3)\n", "a(1)\n\nb(2)\nx()\nc(3)\n"},
 	{"blank line of blanks", "a\n    \n  b\nc\n", "a\n\n  b\n", "a\n\n  x\n", "a\n    \n  x\nc\n"},
 	{"a newline at the end that is missing", "x()\n  a()\n  b()", "a()\nb()\n", "a()\nc()\n", "x()\n  a()\n  c()"},
 	{"a newline at the end that new has not", "  a()\n  b()\nc\n", "a()\nb()\n", "a()\nx()", "  a()\n  x()\nc\n"},
@@ -162,10 +167,11 @@ var doubtfulCases = []editCase{
 	{"HTML escapes", "if a < b {\n", "if a &lt; b {", "if a &lt; c {", refused},
 	{"escaped quotes beside plain ones", "f('a', 'b')\n", `f(\'a\', 'b')`, `f(\'c\', 'b')`, refused},
 	{"marks in two places", "“a”\n“a”\n", `"a"`, `"b"`, refused},
+	{"blank line beside what is inserted", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nx()\nb(2)\nc(3)\n", refused},
+	{"blank line beside what is removed", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nc(3)\n", refused},
+	{"blank line beside what is removed at the end", "a(1)\nb(2)\n\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\n", refused},
+	{"blank lines differ in two places", "a(1)\n\nb(2)\na(1)\n\nb(2)\n", "a(1)\nb(2)\n", "a(1)\nc(2)\n", refused},
 	{"new stands elsewhere, old in another whitespace", "    import re\n\tx()\nimport os\n", "import  os\n", "    import re\n", refused},
-	{"blank line between", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx(3)\n", refused},
-	{"blank line in old", "a(1)\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nx(3)\n", refused},
-	{"blank lines at the ends", "  a(1)\n  b(2)\n", "\na(1)\nb(2)\n\n", "\na(1)\nc(2)\n\n", refused},
 }
 
 // What was made before, where old would stand; never elsewhere. SPEC 4.10.

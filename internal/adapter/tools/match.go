@@ -205,9 +205,14 @@ func changesPart(s string, at int, old, text string) bool {
 func (e *edit) byLines(p *page) (r replaced, m *miss, found bool) {
 	olds, news := pageOf(plainLines(e.old)), pageOf(plainLines(e.text))
 	places := p.places(olds)
+	if len(places) == 0 {
+		var ok bool
+		if olds, news, ok = p.spaced(olds, news); !ok {
+			return r, nil, false
+		}
+		places = p.places(olds)
+	}
 	switch len(places) {
-	case 0:
-		return r, nil, false
 	case 1:
 	default:
 		m := manyLines(p.lines, places, len(olds.lines))
