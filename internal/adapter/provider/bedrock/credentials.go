@@ -163,6 +163,8 @@ func (s Source) ofProfile(ctx context.Context, name string, p section, all map[s
 	case p["credential_process"] != "":
 		k, err := s.program(ctx, name, p["credential_process"])
 		return k, true, err
+	case p["login_session"] != "":
+		return keys{}, true, outside(name, "signs in by aws login, whose keys are renewed by AWS's own tools only")
 	}
 	return keys{}, false, nil
 }

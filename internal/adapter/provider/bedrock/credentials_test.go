@@ -118,6 +118,7 @@ func TestCredentials(t *testing.T) {
 		{name: "a role that is refused", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{
 			".aws/config": "[profile r]\nrole_arn=arn:r\nsource_profile=r\naws_access_key_id=AKIAOWN\naws_secret_access_key=s\n",
 		}, net: map[string]string{"POST sts.us-west-2.amazonaws.com/": ""}, err: "HTTP 403"},
+		{name: "aws login", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{".aws/config": "[profile r]\nlogin_session=arn:aws:sts::1:assumed-role/x\n"}, err: "export-credentials"},
 		{name: "a program that nobody starts", env: map[string]string{"AWS_PROFILE": "r"}, files: map[string]string{".aws/config": "[profile r]\ncredential_process=/bin/give\n"}, err: "is not started here"},
 		{name: "web identity", env: map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "HOME/t", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r"}, files: map[string]string{"t": "web.identity.token\n"},
 			net: map[string]string{"POST sts.us-west-2.amazonaws.com/": `{"AssumeRoleWithWebIdentityResponse":{"AssumeRoleWithWebIdentityResult":{"Credentials":{"AccessKeyId":"ASIAWEB","SecretAccessKey":"s","SessionToken":"t","Expiration":1795352400}}}}`}, id: "ASIAWEB"},

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/jwt"
+	googleauth "golang.org/x/oauth2/google"
 
 	"github.com/pawl-agent/pawl/internal/core/fault"
 )
@@ -112,20 +112,18 @@ func (s Source) get(name string) string { return strings.TrimSpace(s.Env(name)) 
 
 // file is a credentials file of Google, of any type.
 type file struct {
-	Type      string `json:"type"`
-	Project   string `json:"project_id"`
-	Quota     string `json:"quota_project_id"`
-	Email     string `json:"client_email"`
-	Key       string `json:"private_key"`
-	KeyID     string `json:"private_key_id"`
-	TokenURI  string `json:"token_uri"`
-	ClientID  string `json:"client_id"`
-	ClientKey string `json:"client_secret"`
-	Refresh   string `json:"refresh_token"`
-	// For a file that names another service account (impersonate.go).
-	Impersonate string   `json:"service_account_impersonation_url"`
-	Source      *file    `json:"source_credentials"`
-	Delegates   []string `json:"delegates"`
+	Type        string `json:"type"`
+	Project     string `json:"project_id"`
+	Quota       string `json:"quota_project_id"`
+	TokenURI    string `json:"token_uri"`
+	TokenURL    string `json:"token_url"`                         // of external accounts
+	Impersonate string `json:"service_account_impersonation_url"` // of another service account
+	Source      *file  `json:"source_credentials"`                // with which it is impersonated
+	From        struct {
+		Program json.RawMessage `json:"executable"`
+	} `json:"credential_source"`
+
+	raw []byte
 }
 
 // login is the command with which a person signs in.
@@ -164,6 +162,7 @@ func (s Source) read() (*file, string, error) {
 	if json.Unmarshal(raw, f) != nil {
 		return nil, path, bad(fmt.Errorf("%s is not JSON", path)) // its text may hold a key
 	}
+	f.raw = raw
 	return f, path, nil
 }
 
@@ -226,41 +225,70 @@ func (s Source) find(ctx context.Context) (token, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tokenTime)
 	defer cancel()
-	client := &http.Client{Transport: s.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
-	if f.Type == "impersonated_service_account" {
-		return s.impersonate(ctx, client, f, path)
+	if err := f.safe(path); err != nil {
+		return token{}, err
 	}
-	return s.of(ctx, f, path)
+	net := &noting{to: s.HTTP}
+	client := &http.Client{Transport: net, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+	from, err := googleauth.CredentialsFromJSONWithType(ctx, f.raw, googleauth.CredentialsType(f.Type), scope)
+	if err != nil {
+		return token{}, refused(f, err, nil)
+	}
+	got, err := from.TokenSource.Token()
+	if err != nil {
+		return token{}, refused(f, err, net.err)
+	}
+	t := token{access: got.AccessToken, expires: got.Expiry}
+	if f.Type == "authorized_user" {
+		t.account = f.Quota
+	}
+	return t, nil
 }
 
-func (s Source) of(ctx context.Context, f *file, path string) (token, error) {
-	uri := f.TokenURI
-	uri = cmp.Or(uri, "https://oauth2.googleapis.com/token")
-	if u, err := url.Parse(uri); err != nil || u.Scheme != "https" || u.Host == "" {
-		return token{}, fault.NewConfiguration("get a new file, or run "+login, "%s sends its key to an address that is not https", path)
+// safe returns an error if a file sends its keys or tokens where they do not belong, or
+// starts a program.
+func (f *file) safe(path string) error {
+	for _, address := range []string{f.TokenURI, f.TokenURL} {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+			return fault.NewConfiguration("get a new file, or run "+login, "%s sends its key to an address that is not https", path)
+		}
 	}
-	var from oauth2.TokenSource
-	account := ""
-	switch f.Type {
-	case "service_account":
-		from = (&jwt.Config{Email: f.Email, PrivateKey: []byte(f.Key), PrivateKeyID: f.KeyID, Scopes: []string{scope}, TokenURL: uri}).TokenSource(ctx)
-	case "authorized_user":
-		conf := oauth2.Config{ClientID: f.ClientID, ClientSecret: f.ClientKey, Endpoint: oauth2.Endpoint{TokenURL: uri, AuthStyle: oauth2.AuthStyleInParams}}
-		from, account = conf.TokenSource(ctx, &oauth2.Token{RefreshToken: f.Refresh}), f.Quota
-	default:
-		return token{}, fault.NewConfiguration("use the file of a service account, or run "+login,
-			"pawl does not sign in with credentials of type %q", f.Type)
+	if u, err := url.Parse(f.Impersonate); f.Impersonate != "" && (err != nil || u.Scheme != "https" ||
+		!strings.HasPrefix(u.Hostname(), "iamcredentials.") || !strings.HasSuffix(u.Hostname(), ".googleapis.com")) {
+		return fault.NewConfiguration("run "+login, "%s names no Google address for the account to impersonate", path)
 	}
-	t, err := from.Token()
-	if err != nil {
-		return token{}, refused(f, err)
+	if f.Type == "impersonated_service_account" && f.Source == nil {
+		return fault.NewConfiguration("run "+login, "%s has no credentials for impersonating an account", path)
 	}
-	return token{access: t.AccessToken, account: account, expires: t.Expiry}, nil
+	if f.From.Program != nil {
+		return fault.NewConfiguration("have a file or an address as its credential_source, or run "+login, "%s names a program, which pawl does not start", path)
+	}
+	if f.Source != nil {
+		return f.Source.safe(path)
+	}
+	return nil
+}
+
+// noting notes that there was no answer: the library's errors do not tell.
+type noting struct {
+	to  http.RoundTripper
+	err error
+}
+
+func (n *noting) RoundTrip(r *http.Request) (*http.Response, error) {
+	to := n.to
+	if to == nil {
+		to = http.DefaultTransport
+	}
+	resp, err := to.RoundTrip(r)
+	n.err = err
+	return resp, err
 }
 
 // refused returns an error that explains why there is no token, without what was sent.
-func refused(f *file, err error) error {
+// lost is why there was no answer.
+func refused(f *file, err, lost error) error {
 	hint := "run " + login
 	if f.Type == "service_account" {
 		hint = "check the service account and its key"
@@ -277,10 +305,16 @@ func refused(f *file, err error) error {
 		}
 		return fault.NewConfiguration(hint, "Google gave no token for %s: %s", f.Type, what)
 	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		p := fault.NewProvider("vertex", 0, "no answer from Google's token service", u.Err)
+	if lost != nil {
+		p := fault.NewProvider("vertex", 0, "no answer from Google's token service", lost)
 		p.Hint = "check the network"
 		return p
+	}
+	if _, status, ok := strings.Cut(err.Error(), "status code "); ok && len(status) >= 3 {
+		if f.Impersonate != "" {
+			hint = "give your account the role Service Account Token Creator on that account, or run " + login
+		}
+		return fault.NewConfiguration(hint, "Google gave no token for %s: HTTP %s", f.Type, status[:3])
 	}
 	return fault.NewConfiguration(hint, "credentials of the type %s cannot be used", f.Type) // the cause may quote the key
 }

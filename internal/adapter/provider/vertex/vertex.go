@@ -1,12 +1,12 @@
 // Package vertex reaches models on Google Vertex AI: Gemini, Anthropic's with
 // streamRawPredict, and others through Vertex's endpoint in the format of OpenAI's Chat
 // Completions. It returns the addresses, and tokens from the credentials of Google's
-// tools: a service account, the sign-in of gcloud, an impersonated service account, or
-// the service of a machine at Google.
+// tools: a service account, the sign-in of gcloud, an impersonated service account, the
+// federation of another cloud's workloads, or the service of a machine at Google.
 //
 // It promises that no error contains a token or a private key, and that no credentials
-// are read before the first request. It refuses workload identity federation, and names
-// what to do instead.
+// are read before the first request. It sends keys only to https, tokens for another
+// account only to Google, and starts no program that a file of credentials names.
 package vertex
 
 import (

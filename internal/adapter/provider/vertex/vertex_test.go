@@ -87,13 +87,16 @@ func (g *google) RoundTrip(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: io.NopCloser(strings.NewReader(body)), Header: h, Request: r, ProtoMajor: 1}, nil
 	}
 	switch r.URL.Host {
-	case "oauth2.googleapis.com":
+	case "oauth2.googleapis.com", "sts.googleapis.com":
 		g.tokens++
 		raw, _ := io.ReadAll(r.Body)
 		form, _ := url.ParseQuery(string(raw))
 		status, body := g.token(form)
 		return answer(status, body, http.Header{"Content-Type": {"application/json"}})
 	case "iamcredentials.googleapis.com":
+		if g.other < 0 {
+			return nil, errors.New("no route to host")
+		}
 		body, _ := io.ReadAll(r.Body)
 		if r.Header.Get("Authorization") != "Bearer ya29.access-token-0123456789" || !strings.Contains(string(body), `"scope":["https://www.googleapis.com/auth/cloud-platform"]`) {
 			g.t.Errorf("%v %s", r.Header, body)
@@ -156,6 +159,9 @@ func TestCredentials(t *testing.T) {
 		}
 		return out
 	}
+	federated := func(address, source string) any {
+		return map[string]any{"type": "external_account", "audience": "//iam.googleapis.com/p", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": address, "credential_source": json.RawMessage(source)}
+	}
 	for _, c := range []struct {
 		name  string
 		file  any  // of GOOGLE_APPLICATION_CREDENTIALS
@@ -195,8 +201,14 @@ func TestCredentials(t *testing.T) {
 		{name: "another account without https", file: other("http://iamcredentials.googleapis.com/v1/x", person), err: "names no Google address"},
 		{name: "another account of Google's else", file: other("https://storage.googleapis.com/evil", person), err: "names no Google address"},
 		{name: "another account by nothing", file: other("https://iamcredentials.googleapis.com/v1/x", nil), err: "has no credentials"},
-		{name: "accounts in a row", file: other("https://iamcredentials.googleapis.com/v1/x", map[string]string{"type": "impersonated_service_account"}), err: `type "impersonated_service_account"`},
-		{name: "federation", file: map[string]string{"type": "external_account"}, err: `type "external_account"`},
+		{name: "another account that nobody answers for", file: other("https://iamcredentials.googleapis.com/v1/x", person), err: "check the network", net: google{token: good, other: -1}},
+		{name: "another account whose own keys go elsewhere", file: other("https://iamcredentials.googleapis.com/v1/x", with(person, "token_uri", "http://evil.example/token")), err: "not https"},
+		{name: "accounts in a row", file: other("https://iamcredentials.googleapis.com/v1/x", map[string]string{"type": "impersonated_service_account"}), err: "has no credentials"},
+		{name: "federation", file: federated("https://sts.googleapis.com/v1/token", `{"file":"HOME/subject"}`), used: "Bearer " + access, net: google{token: good}},
+		{name: "federation that is refused", file: federated("https://sts.googleapis.com/v1/token", `{"file":"HOME/subject"}`), err: "HTTP 400", net: google{token: func(url.Values) (int, string) { return 400, "subject-token-01" }}},
+		{name: "federation elsewhere", file: federated("http://evil.example/token", `{"file":"HOME/subject"}`), err: "not https"},
+		{name: "federation by a program", file: federated("https://sts.googleapis.com/v1/token", `{"executable":{"command":"/bin/give"}}`), err: "names a program"},
+		{name: "a type of the future", file: map[string]string{"type": "telepathy"}, err: "telepathy cannot be used"},
 		{name: "no JSON", file: nil, usual: true, net: google{flavor: "Google"}, used: "Bearer ya29.machine-token-0123456789"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,6 +221,9 @@ func TestCredentials(t *testing.T) {
 					env["GOOGLE_APPLICATION_CREDENTIALS"] = path
 				}
 				write(t, path, c.file)
+				raw := must.Get(os.ReadFile(path))(t)
+				must.Write(t, path, strings.ReplaceAll(string(raw), "HOME", filepath.ToSlash(env["HOME"])))
+				must.Write(t, filepath.Join(env["HOME"], "subject"), "subject-token-01")
 			}
 			net := c.net
 			net.t = t
@@ -218,7 +233,7 @@ func TestCredentials(t *testing.T) {
 				if !errors.As(o.Err, &f) || !strings.Contains(f.Error()+f.Hint, c.err) || len(net.used) > 0 {
 					t.Fatalf("%v %q", o.Err, net.used)
 				}
-				for _, secret := range []string{"client-secret-01", "refresh-token-01", "secretkeytext", access} {
+				for _, secret := range []string{"client-secret-01", "refresh-token-01", "secretkeytext", "subject-token-01", access} {
 					if strings.Contains(fmt.Sprintf("%v %+v %s", f, f, f.Hint), secret) {
 						t.Errorf("a secret is in %v", f)
 					}
