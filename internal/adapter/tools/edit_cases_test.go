@@ -121,6 +121,8 @@ var fittedCases = []editCase{
 	{"blank line between", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx(3)\n", "a(1)\n\nb(2)\nx(3)\n"},
 	{"blank line in old", "a(1)\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nc(3)\n", "a(1)\n\nb(2)\nx(3)\n", "a(1)\nb(2)\nx(3)\n"},
 	{"blank lines at the ends", "  a(1)\n  b(2)\n", "\na(1)\nb(2)\n\n", "\na(1)\nc(2)\n\n", "  a(1)\n  c(2)\n"},
+	{"blank lines around what is removed", "a(1)\n\nb(2)\n\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nc(3)\n", "a(1)\n\nc(3)\n"},
+	{"one more blank line at the end", "  a(1)\n  b(2)\n", "\na(1)\nb(2)\n\n", "\na(1)\nc(2)\n\n\n", "  a(1)\n  c(2)\n\n"},
 	{"blank line before what is replaced", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nx(2)\nc(3)\n", "a(1)\n\nx(2)\nc(3)\n"},
 	{"blank line far from what is inserted", "a(1)\n\nb(2)\nc(3)\n", "a(1)\nb(2)\nc(3)\n", "a(1)\nb(2)\nx()\nc(3)\n", "a(1)\n\nb(2)\nx()\nc(3)\n"},
 	{"blank line of blanks", "a\n    \n  b\nc\n", "a\n\n  b\n", "a\n\n  x\n", "a\n    \n  x\nc\n"},

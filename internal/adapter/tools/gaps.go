@@ -48,23 +48,22 @@ func (p *page) spaced(old, text *page) (o, n *page, ok bool) {
 	last := -1
 	for t, l := range news {
 		gap, j := want[t], max(pairs[t], stand[t])
+		inside := t > 0 && j > 0
 		switch {
-		case t == 0 && gap == was[0]:
-			gap = 0
-		case t > 0 && j > 0 && j == last+1:
-			if gap == was[j] {
-				gap = have[j]
-			}
-		case differs(last+1, max(j, last+1)):
+		case t == 0 && j == 0 && gap >= was[0]:
+			gap -= was[0]
+		case inside && j == last+1 && gap == was[j]:
+			gap = have[j]
+		case inside && j > last+1 && gap == was[j] && gap == was[last+1] && have[j] == have[last+1]: // lines are removed
+			gap = have[j]
+		case t == 0 && gap < was[0], !(inside && j == last+1) && differs(last+1, max(j, last+1)):
 			return nil, nil, false
 		}
 		newLines, last = spaces(newLines, gap, l), max(last, j)
 	}
-	if differs(last+1, len(olds)) {
+	more := want[len(news)] - was[len(olds)]
+	if more < 0 || differs(last+1, len(olds)) {
 		return nil, nil, false
 	}
-	if tail := want[len(news)]; tail != was[len(olds)] {
-		newLines = spaces(newLines, tail)
-	}
-	return pageOf(oldLines), pageOf(newLines), true
+	return pageOf(oldLines), pageOf(spaces(newLines, more)), true
 }
