@@ -23,12 +23,12 @@ import (
 )
 
 // ask asks a server for what each can say: the symbols of a file.
-func (r *rig) ask(p project) error {
+func (r *realProject) ask(p project) error {
 	_, err := r.Symbols(r.t.Context(), cmp.Or(p.symbols.at.Path, p.hover.at.Path), "")
 	return err
 }
 
-func (r *rig) pid() int {
+func (r *realProject) pid() int {
 	r.t.Helper()
 	for _, st := range r.Status() {
 		if st.PID != 0 {
@@ -85,7 +85,7 @@ func groupGone(t *testing.T, of int) {
 func TestRestarts(t *testing.T) {
 	for _, p := range projects {
 		t.Run(p.server, func(t *testing.T) {
-			r := newRig(t, p)
+			r := newRealProject(t, p)
 			var pids []int
 			fds, routines := 0, 0
 			for i := range 16 {
@@ -118,7 +118,7 @@ func TestCrash(t *testing.T) {
 	for _, p := range projects {
 		t.Run(p.server, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, p)
+			r := newRealProject(t, p)
 			must.Do(t, r.ask(p))
 			first := r.pid()
 			must.Do(t, syscall.Kill(first, syscall.SIGKILL))
@@ -143,7 +143,7 @@ func TestHang(t *testing.T) {
 		t.Run(p.server, func(t *testing.T) {
 			t.Parallel()
 			const hung = 8 * time.Second // a start in a busy machine is no hang
-			r := newRig(t, p)
+			r := newRealProject(t, p)
 			table := slices.DeleteFunc(lsp.Table(nil), func(s lsp.Server) bool { return s.Name != p.server })
 			r.Servers = lsp.New(lsp.Options{Root: r.dir, Table: table, Start: r.start, Confine: process.Free, Find: find, Trusted: func(string) bool { return true }, Hung: hung})
 			must.Do(t, r.ask(p))

@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// talk is a session of the built-in model on a rig's project, with its server.
+// talk is a session of the built-in model on a realProject's project, with its server.
 type talk struct {
-	*rig
+	*realProject
 	s *session.Session
 }
 
@@ -32,7 +32,7 @@ func newTalk(t *testing.T, files map[string]string) *talk {
 // talkOf is a session of a model, with its project's server or without.
 func talkOf(t *testing.T, m llm.Model, files map[string]string, served bool) *talk {
 	t.Helper()
-	r := newRig(t, project{server: "gopls", files: files})
+	r := newRealProject(t, project{server: "gopls", files: files})
 	c := sessiontest.Config(t, r.dir, m, func() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") })
 	c.Tools = tool.Set{tools.Read(), tools.Grep(), tools.Glob(), tools.Ls(), tools.Edit(), tools.MultiEdit(), tools.Write(), tools.ApplyPatch(), tools.Bash(), tools.GoOverlay()}
 	c.Permission = permission.New(permission.Config{Mode: permission.Yolo, Root: r.dir, Home: "/home/nobody"})

@@ -109,7 +109,7 @@ func TestRecord(t *testing.T) {
 	}
 	for _, p := range projects {
 		t.Run(p.server, func(t *testing.T) {
-			r := newRig(t, p)
+			r := newRealProject(t, p)
 			rec := &recording{Starter: r.start}
 			table := slices.DeleteFunc(lsp.Table(nil), func(s lsp.Server) bool { return s.Name != p.server })
 			r.Servers = lsp.New(lsp.Options{Root: r.dir, Table: table, Start: rec, Confine: process.Free, Find: find, Trusted: func(string) bool { return true }})

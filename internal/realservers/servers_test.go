@@ -71,8 +71,8 @@ var projects = []project{
 	},
 }
 
-// rig is a project on disk with real servers.
-type rig struct {
+// realProject is a project on disk with real servers.
+type realProject struct {
 	*lsp.Servers
 	t     *testing.T
 	dir   string
@@ -108,10 +108,10 @@ func find(name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-func newRig(t *testing.T, p project) *rig {
+func newRealProject(t *testing.T, p project) *realProject {
 	t.Helper()
 	dir := must.Dir(t)
-	r := &rig{t: t, dir: dir, start: shell.NewStarter(shell.StarterOptions{})}
+	r := &realProject{t: t, dir: dir, start: shell.NewStarter(shell.StarterOptions{})}
 	for name, text := range p.files {
 		r.write(name, text)
 	}
@@ -138,9 +138,9 @@ func newRig(t *testing.T, p project) *rig {
 	return r
 }
 
-func (r *rig) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
+func (r *realProject) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-func (r *rig) read(name string) string {
+func (r *realProject) read(name string) string {
 	b, err := os.ReadFile(r.path(name))
 	if err != nil {
 		return err.Error()
@@ -148,13 +148,13 @@ func (r *rig) read(name string) string {
 	return string(b)
 }
 
-func (r *rig) write(name, text string) {
+func (r *realProject) write(name, text string) {
 	r.t.Helper()
 	must.Do(r.t, errors.Join(os.MkdirAll(filepath.Dir(r.path(name)), 0o755), os.WriteFile(r.path(name), []byte(text), 0o644)))
 }
 
 // change writes a file and returns what that broke, in time or later.
-func (r *rig) change(name, text string) (found []string, took time.Duration) {
+func (r *realProject) change(name, text string) (found []string, took time.Duration) {
 	r.t.Helper()
 	old := r.read(name)
 	r.write(name, text)
@@ -182,7 +182,7 @@ func TestVerbs(t *testing.T) {
 	t.Parallel()
 	for _, p := range projects {
 		t.Run(p.server, func(t *testing.T) {
-			r := newRig(t, p)
+			r := newRealProject(t, p)
 			ctx := t.Context()
 			check := func(what string, q place, got string, err error) {
 				t.Helper()
@@ -256,7 +256,7 @@ func paths(ss []tool.SymbolPosition) string {
 }
 
 // put makes writes, and returns what undoes them.
-func (r *rig) put(ws []tool.Write) (undo func()) {
+func (r *realProject) put(ws []tool.Write) (undo func()) {
 	old := map[string]string{}
 	for _, w := range ws {
 		old[w.Path] = r.read(w.Path)
@@ -269,7 +269,7 @@ func (r *rig) put(ws []tool.Write) (undo func()) {
 	}
 }
 
-func (r *rig) rename(q place) {
+func (r *realProject) rename(q place) {
 	r.t.Helper()
 	name, wants, _ := strings.Cut(q.want, ": ")
 	for range 2 { // once more after its undo
@@ -290,7 +290,7 @@ func (r *rig) rename(q place) {
 	}
 }
 
-func (r *rig) act(q place) {
+func (r *realProject) act(q place) {
 	r.t.Helper()
 	title, want, _ := strings.Cut(q.want, ": ")
 	as, err := r.Actions(r.t.Context(), q.at, q.at.Line)
@@ -319,7 +319,7 @@ func TestBreaks(t *testing.T) {
 			continue
 		}
 		t.Run(p.server, func(t *testing.T) {
-			r := newRig(t, p)
+			r := newRealProject(t, p)
 			first := r.read(p.breaks[0])
 			broke := func(got []string) bool {
 				return slices.ContainsFunc(got, func(d string) bool { return strings.HasPrefix(d, p.breaks[2]+":") && strings.Contains(d, p.breaks[3]) }) &&

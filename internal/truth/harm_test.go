@@ -16,21 +16,21 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// world is the cage's files, with the state they had when they were made.
-type world struct {
+// cageFiles are the files of the cage, with the state they had when they were made.
+type cageFiles struct {
 	before  map[string]stamp
 	watch   int // an inotify descriptor on the secret files
 	watched map[int32]string
 	plain   bool
 }
 
-func (w *world) again(plain bool) (*world, error) {
+func (w *cageFiles) again(plain bool) (*cageFiles, error) {
 	_ = syscall.Close(w.watch)
-	return makeWorld(plain)
+	return makeCageFiles(plain)
 }
 
 // set writes a file that belongs to the world from now on.
-func (w *world) set(p, text string) error {
+func (w *cageFiles) set(p, text string) error {
 	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ type stamp struct {
 
 var roots = []string{"/w", "/sib", "/home/u", "/tmp"}
 
-func makeWorld(plain bool) (*world, error) {
+func makeCageFiles(plain bool) (*cageFiles, error) {
 	for _, r := range roots {
 		es, err := os.ReadDir(r)
 		if err != nil {
@@ -101,7 +101,7 @@ func makeWorld(plain bool) (*world, error) {
 			}
 		}
 	}
-	w := &world{watched: map[int32]string{}, plain: plain}
+	w := &cageFiles{watched: map[int32]string{}, plain: plain}
 	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func stamps() (map[string]stamp, error) {
 }
 
 // changes lists what is not as it was, and the secrets that were read.
-func (w *world) changes() []change {
+func (w *cageFiles) changes() []change {
 	var out []change
 	after, err := stamps()
 	if err != nil {
@@ -178,7 +178,7 @@ func (w *world) changes() []change {
 }
 
 // drain returns the secret files that were opened since the last time.
-func (w *world) drain() (read []string) {
+func (w *cageFiles) drain() (read []string) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := syscall.Read(w.watch, buf)

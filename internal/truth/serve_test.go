@@ -140,7 +140,7 @@ func serve(wires *tripwires) error {
 	if err := seed(); err != nil {
 		return err
 	}
-	w, err := makeWorld(false)
+	w, err := makeCageFiles(false)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func setTripwires() (*tripwires, error) {
 }
 
 // arm starts the process beside and forgets what came before.
-func (t *tripwires) arm(w *world) (err error) {
+func (t *tripwires) arm(w *cageFiles) (err error) {
 	t.came()
 	t.beside = exec.Command("/bin/cat")
 	if t.say, err = t.beside.StdinPipe(); err != nil {

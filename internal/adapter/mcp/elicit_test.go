@@ -56,7 +56,7 @@ func TestElicit(t *testing.T) {
 		"no":           {`{"type":"object","properties":{}}`, "go on?", []string{"maybe"}, `decline null`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server { return asker(c.message, c.schema) })})
+			w := newFakeServers(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server { return asker(c.message, c.schema) })})
 			set, _ := w.offer(t)
 			of, _ := set.Find("mcp__s__ask")
 			who := &answers{say: c.say}
@@ -91,7 +91,7 @@ func TestDefaultsWithoutPerson(t *testing.T) {
 		"no field":     {`{"type":"object","properties":{}}`, false, "decline null\n" + unanswered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server { return asker("details", c.schema) })})
+			w := newFakeServers(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server { return asker("details", c.schema) })})
 			w.conf[0].Defaults = !c.off
 			w.open(t)
 			set, _ := w.offer(t)
@@ -114,7 +114,7 @@ func TestWhoseQuestion(t *testing.T) {
 	var running, asked sync.WaitGroup
 	running.Add(2)
 	asked.Add(2)
-	w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server {
+	w := newFakeServers(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server {
 		s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
 		s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			running.Done()

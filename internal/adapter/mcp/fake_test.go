@@ -145,8 +145,8 @@ func textOf(id json.RawMessage, text string) string {
 
 const oneTool = `[{"name":"go","description":"goes","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}]`
 
-// world is Servers with fake programs.
-type world struct {
+// fakeServers is Servers with fake programs.
+type fakeServers struct {
 	*Servers
 	start *starter
 	pins  Pins
@@ -156,9 +156,9 @@ type world struct {
 	confine  process.Confine
 }
 
-func newWorld(t *testing.T, run map[string]func(*fakeProcess)) *world {
+func newFakeServers(t *testing.T, run map[string]func(*fakeProcess)) *fakeServers {
 	t.Helper()
-	w := &world{start: &starter{run: run}, pins: NewPins(t.TempDir()), confine: process.Free}
+	w := &fakeServers{start: &starter{run: run}, pins: NewPins(t.TempDir()), confine: process.Free}
 	for name := range run {
 		w.conf = append(w.conf, Server{Name: name, Transport: "stdio", Command: []string{name}, start: []string{name}})
 	}
@@ -167,7 +167,7 @@ func newWorld(t *testing.T, run map[string]func(*fakeProcess)) *world {
 }
 
 // open is a session that begins: only what was accepted is left of the last.
-func (w *world) open(t *testing.T) {
+func (w *fakeServers) open(t *testing.T) {
 	t.Helper()
 	if w.Servers != nil {
 		_ = w.Servers.Close()
@@ -181,7 +181,7 @@ func (w *world) open(t *testing.T) {
 }
 
 // offer is what a first request has.
-func (w *world) offer(t *testing.T) (tool.Set, []string) {
+func (w *fakeServers) offer(t *testing.T) (tool.Set, []string) {
 	t.Helper()
 	return w.Offer(t.Context(), llm.Info{Window: 200_000}, true)
 }

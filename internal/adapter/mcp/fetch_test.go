@@ -93,9 +93,9 @@ func npm(fails bool) func(*fakeProcess) {
 	}
 }
 
-func launching(t *testing.T, fails bool) *world {
+func launching(t *testing.T, fails bool) *fakeServers {
 	t.Helper()
-	w := newWorld(t, map[string]func(*fakeProcess){
+	w := newFakeServers(t, map[string]func(*fakeProcess){
 		"npm": npm(fails),
 		"it":  usual(oneTool, func(json.RawMessage, *fakeProcess) string { return "" }),
 	})

@@ -57,7 +57,7 @@ func TestTrouble(t *testing.T) {
 		}, "said"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, c.call)})
+			w := newFakeServers(t, map[string]func(*fakeProcess){"s": usual(oneTool, c.call)})
 			set, notes := w.offer(t)
 			if len(set) != 1 {
 				t.Fatal(notes)
@@ -86,7 +86,7 @@ func TestHang(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]func(*fakeProcess){"s": run})
+			w := newFakeServers(t, map[string]func(*fakeProcess){"s": run})
 			w.Begin()
 			if slow := w.WaitReady(t.Context(), time.Millisecond); len(slow) != 1 {
 				t.Error("it is taken for known")
@@ -98,7 +98,7 @@ func TestHang(t *testing.T) {
 	}
 	t.Run("tools/call", func(t *testing.T) {
 		entered := make(chan bool)
-		w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(_ json.RawMessage, p *fakeProcess) string {
+		w := newFakeServers(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(_ json.RawMessage, p *fakeProcess) string {
 			close(entered)
 			for n := 0; ; n++ { // never-ending progress
 				if _, err := fmt.Fprintf(p.outW, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"pawl-1","progress":%d}}`+"\n", n); err != nil {
@@ -132,7 +132,7 @@ func TestServersEndWhole(t *testing.T) {
 			return ""
 		},
 	} {
-		w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, answer)})
+		w := newFakeServers(t, map[string]func(*fakeProcess){"s": usual(oneTool, answer)})
 		set, _ := w.offer(t)
 		_, _ = call(t, t.Context(), set, "mcp__s__go", `{}`)
 		first := w.start.all[0]
@@ -147,7 +147,7 @@ func TestServersEndWhole(t *testing.T) {
 // A server that cannot be kept alive is tried three times more and then left.
 func TestRestarts(t *testing.T) {
 	n := 0
-	w := newWorld(t, map[string]func(*fakeProcess){"s": func(p *fakeProcess) {
+	w := newFakeServers(t, map[string]func(*fakeProcess){"s": func(p *fakeProcess) {
 		if n++; n == 1 {
 			usual(oneTool, func(json.RawMessage, *fakeProcess) string { return "die" })(p)
 		}
@@ -178,7 +178,7 @@ func TestRestarts(t *testing.T) {
 func TestChanged(t *testing.T) {
 	doc := "adds"
 	extra := ""
-	w := newWorld(t, map[string]func(*fakeProcess){"s": by(func(method string, id json.RawMessage, _ *fakeProcess) string {
+	w := newFakeServers(t, map[string]func(*fakeProcess){"s": by(func(method string, id json.RawMessage, _ *fakeProcess) string {
 		tools := `[{"name":"add","description":"` + doc + `","inputSchema":{"type":"object"}},{"name":"sub","description":"subtracts","inputSchema":{"type":"object"}}` + extra + `]`
 		var out string
 		usual(tools, nil)
@@ -232,7 +232,7 @@ func TestSaid(t *testing.T) {
 		{"name":"any","inputSchema":{"anyOf":[{"required":["x"]}]}},
 		{"name":"with space","inputSchema":{"type":"object"}}, {"name":"Twice","inputSchema":{"type":"object"}}, {"name":"twice","inputSchema":{"type":"object"}}]`
 	never := func(json.RawMessage, *fakeProcess) string { return "die" }
-	w := newWorld(t, map[string]func(*fakeProcess){"a": usual(list, never), "a_b": usual(`[{"name":"c","inputSchema":{"type":"object"}}]`, never)})
+	w := newFakeServers(t, map[string]func(*fakeProcess){"a": usual(list, never), "a_b": usual(`[{"name":"c","inputSchema":{"type":"object"}}]`, never)})
 	set, notes := w.offer(t)
 	if got := strings.Join(set.Names(), " "); got != "mcp__a__any mcp__a__b_c mcp__a__hidden mcp__a__long mcp__a__self" {
 		t.Errorf("%s", got)
@@ -295,7 +295,7 @@ func TestElsewhere(t *testing.T) {
 			if name == "endpoint" {
 				kind = "sse"
 			}
-			w := newWorld(t, nil)
+			w := newFakeServers(t, nil)
 			w.conf = []Server{{Name: "s", Transport: kind, URL: srv.URL, Headers: map[string]string{"Authorization": "Bearer x"}}}
 			w.open(t)
 			set, notes := w.offer(t)
@@ -328,7 +328,7 @@ func TestListSisters(t *testing.T) {
 		"a name of pawl":         `{"tools":[` + good + `,{"name":"bash","description":"runs commands","inputSchema":{"type":"object"}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]func(*fakeProcess){"s": by(func(method string, id json.RawMessage, _ *fakeProcess) string {
+			w := newFakeServers(t, map[string]func(*fakeProcess){"s": by(func(method string, id json.RawMessage, _ *fakeProcess) string {
 				switch method {
 				case "initialize":
 					return reply(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
@@ -362,7 +362,7 @@ func TestMediaOfResults(t *testing.T) {
 		{"type":"audio","mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}, {"type":"audio","mimeType":"audio/ogg","data":"T2dnUw=="},
 		{"type":"resource","resource":{"uri":"docs://a","mimeType":"application/pdf","blob":"JVBERi0x"}}, {"type":"resource","resource":{"uri":"docs://p","mimeType":"image/png","blob":"AAAA"}},
 		{"type":"resource","resource":{"uri":"docs://z","mimeType":"application/zip","blob":"UEsDBA=="}}, {"type":"resource","resource":{"uri":"docs://f","mimeType":"application/pdf","blob":"UEsDBA=="}}]}`
-	w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return reply(id, strings.ReplaceAll(sent, "\n", "")) })})
+	w := newFakeServers(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return reply(id, strings.ReplaceAll(sent, "\n", "")) })})
 	set, _ := w.offer(t)
 	r, err := call(t, t.Context(), set, "mcp__s__go", `{}`)
 	var types []string
@@ -395,7 +395,7 @@ func TestStructured(t *testing.T) {
 		"beside an image":      {`{"content":[{"type":"image","mimeType":"image/tiff","data":"AAAA"}],"structuredContent":{"n":3}}`, "\"n\": 3"},
 		"nothing structured":   {`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`, "x"},
 	} {
-		w := newWorld(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return reply(id, c.result) })})
+		w := newFakeServers(t, map[string]func(*fakeProcess){"s": usual(oneTool, func(id json.RawMessage, _ *fakeProcess) string { return reply(id, c.result) })})
 		set, _ := w.offer(t)
 		r, err := call(t, t.Context(), set, "mcp__s__go", `{}`)
 		if err != nil || r.Text != c.want && (name != "beside an image" || !strings.Contains(r.Text, c.want)) {

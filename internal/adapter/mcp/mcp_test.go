@@ -48,7 +48,7 @@ func greeter() *sdk.Server {
 // SPEC 16.1: a server whose files changed since the folder was trusted is not
 // started, in the middle of a session either.
 func TestChangedServerIsNotStarted(t *testing.T) {
-	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	w := newFakeServers(t, map[string]func(*fakeProcess){"g": serve(greeter)})
 	_ = w.Close()
 	w.Servers = New(Options{
 		Root: t.TempDir(), Servers: w.conf, Start: w.start, Pins: NewPins(t.TempDir()), Version: "test", Wait: time.Minute,
@@ -74,7 +74,7 @@ func TestCall(t *testing.T) {
 		{Name: "g", Transport: "sse", URL: old.URL},
 	} {
 		t.Run(srv.Transport, func(t *testing.T) {
-			w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+			w := newFakeServers(t, map[string]func(*fakeProcess){"g": serve(greeter)})
 			w.conf = []Server{srv}
 			w.open(t)
 			set, notes := w.offer(t)
@@ -105,7 +105,7 @@ func TestCall(t *testing.T) {
 
 // SPEC 17.1: nothing is started before a call where the tools are known.
 func TestLazy(t *testing.T) {
-	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	w := newFakeServers(t, map[string]func(*fakeProcess){"g": serve(greeter)})
 	if w.start.starts() != 0 {
 		t.Fatal("opening started it")
 	}
@@ -208,7 +208,7 @@ func TestProgram(t *testing.T) {
 		{Server{InFolder: true, Dir: "sub"}, "w/sub", false, process.NoByteCode + " A=1 B=2"},
 		{Server{InFolder: true}, "w", false, process.NoByteCode + " A=1 B=2"},
 	} {
-		w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+		w := newFakeServers(t, map[string]func(*fakeProcess){"g": serve(greeter)})
 		srv := &w.conf[0]
 		srv.Env, srv.Dir, srv.Project, srv.InFolder = map[string]string{"B": "2", "A": "1"}, c.srv.Dir, c.srv.Project, c.srv.InFolder
 		w.open(t)
@@ -226,7 +226,7 @@ func TestProgram(t *testing.T) {
 
 // SPEC 16.13: what was accepted is on disk, for its owner only.
 func TestPinFile(t *testing.T) {
-	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(greeter)})
+	w := newFakeServers(t, map[string]func(*fakeProcess){"g": serve(greeter)})
 	w.offer(t)
 	files, err := os.ReadDir(w.pins.Dir)
 	if err != nil || len(files) != 1 {
@@ -246,7 +246,7 @@ func TestSearch(t *testing.T) {
 		tools = append(tools, `{"name":"`+name+`","description":"`+strings.Repeat("does something ", 60)+`","inputSchema":{"type":"object"}}`)
 	}
 	tools = append(tools, `{"name":"create_issue","description":"makes an issue","inputSchema":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}}`)
-	w := newWorld(t, map[string]func(*fakeProcess){"big": usual("["+strings.Join(tools, ",")+"]", func(id json.RawMessage, _ *fakeProcess) string { return textOf(id, "made") })})
+	w := newFakeServers(t, map[string]func(*fakeProcess){"big": usual("["+strings.Join(tools, ",")+"]", func(id json.RawMessage, _ *fakeProcess) string { return textOf(id, "made") })})
 	set, _ := w.Offer(t.Context(), modelOf(100_000), true)
 	if got := len(set.Specs()); got != 2 || set.Specs()[0].Name != "mcp_search" {
 		t.Fatalf("%d are shown: %v", got, set.Names())
@@ -286,7 +286,7 @@ func TestStillStarting(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				goOn := make(chan struct{})
-				w := newWorld(t, map[string]func(*fakeProcess){
+				w := newFakeServers(t, map[string]func(*fakeProcess){
 					"quick": serve(greeter),
 					"slow":  func(p *fakeProcess) { <-goOn; c.end(p) },
 				})

@@ -18,7 +18,7 @@ import (
 // the server's text, cut, without invisible characters, and as it was accepted.
 func TestInstructionsOfServers(t *testing.T) {
 	says := "Ask for the weather first.\u202e" + strings.Repeat("x", 3*maxDoc)
-	w := newWorld(t, map[string]func(*fakeProcess){"g": serve(func() *sdk.Server {
+	w := newFakeServers(t, map[string]func(*fakeProcess){"g": serve(func() *sdk.Server {
 		s := sdk.NewServer(&sdk.Implementation{Name: "g", Version: "1"}, &sdk.ServerOptions{Instructions: says})
 		for _, name := range []string{"b", "a"} {
 			sdk.AddTool(s, &sdk.Tool{Name: name, Description: "does " + name}, func(context.Context, *sdk.CallToolRequest, greet) (*sdk.CallToolResult, map[string]string, error) {
@@ -94,7 +94,7 @@ func TestClaims(t *testing.T) {
 		{&sdk.ToolAnnotations{DestructiveHint: &yes}, "its server says that it may destroy something"},
 		{&sdk.ToolAnnotations{DestructiveHint: &no}, "its server says that it only adds something"},
 	} {
-		w := newWorld(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server {
+		w := newFakeServers(t, map[string]func(*fakeProcess){"s": serve(func() *sdk.Server {
 			s := sdk.NewServer(&sdk.Implementation{Name: "x", Version: "1"}, nil)
 			s.AddTool(&sdk.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: c.says}, nil)
 			return s
@@ -112,7 +112,7 @@ func TestClaims(t *testing.T) {
 
 // SPEC 17.1: a server that ends at once is tried in two versions; its words are shown once.
 func TestLastWordsOnce(t *testing.T) {
-	w := newWorld(t, map[string]func(*fakeProcess){"g": func(p *fakeProcess) {
+	w := newFakeServers(t, map[string]func(*fakeProcess){"g": func(p *fakeProcess) {
 		_, _ = io.WriteString(p.stderr, "starting\nError: set FOO_KEY\n")
 	}})
 	_, err := w.Try(t.Context(), "g")

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
-// world is a store, and a repository that a test fills.
-type world struct {
+// storeAndRepo is a store, and a repository that a test fills.
+type storeAndRepo struct {
 	t     *testing.T
 	repo  string
 	store Store
@@ -27,11 +27,11 @@ type world struct {
 	runs  *processtest.Plain
 }
 
-func newWorld(t *testing.T) *world {
+func newStoreAndRepo(t *testing.T) *storeAndRepo {
 	t.Helper()
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
-	w := &world{t: t, repo: filepath.Join(dir, "repo"), store: Store{filepath.Join(dir, "plugins")}, runs: &processtest.Plain{}}
+	w := &storeAndRepo{t: t, repo: filepath.Join(dir, "repo"), store: Store{filepath.Join(dir, "plugins")}, runs: &processtest.Plain{}}
 	w.git = Git{w.runs, func(name string) string {
 		switch name {
 		case "HOME":
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // run runs git in the repository, as its author would.
-func (w *world) run(in string, args ...string) string {
+func (w *storeAndRepo) run(in string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), "git", args...)
 	if args[0] != "init" {
@@ -66,7 +66,7 @@ func (w *world) run(in string, args ...string) string {
 }
 
 // commit writes files (name, text, …) and commits all. A name that ends in * is a program.
-func (w *world) commit(files ...string) string {
+func (w *storeAndRepo) commit(files ...string) string {
 	w.t.Helper()
 	for i := 0; i < len(files); i += 2 {
 		name, perm := strings.TrimSuffix(files[i], "*"), fs.FileMode(0o600)
@@ -81,11 +81,11 @@ func (w *world) commit(files ...string) string {
 	return w.run("", "rev-parse", "HEAD")
 }
 
-func (w *world) fetch(ref, name string) (*Fetched, error) {
+func (w *storeAndRepo) fetch(ref, name string) (*Fetched, error) {
 	return w.store.Fetch(w.t.Context(), w.git, Source{From: w.repo, Ref: ref}, name)
 }
 
-func (w *world) add(ref, name string) Plugin {
+func (w *storeAndRepo) add(ref, name string) Plugin {
 	w.t.Helper()
 	f, err := w.fetch(ref, name)
 	must.Do(w.t, err)
@@ -99,7 +99,7 @@ const manifest = `{"name": "reviewer", "version": "1.0", "description": "Reviews
 // Issue 15.4: a plugin is installed as it is at a commit, and only an update changes it.
 func TestInstall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newStoreAndRepo(t)
 	first := w.commit(manifestFile, manifest, "commands/review.md", "Review $1.", "hooks/hooks.json",
 		`{"description": "d", "hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/check.sh", "sandbox": "off"}]}]}}`,
 		"check.sh*", "#!/bin/sh\nexit 0\n", ".mcp.json", `{"mcpServers": {"db tools": {"command": "${CLAUDE_PLUGIN_ROOT}/server"}}}`, ".lsp.json", "{}")
@@ -156,7 +156,7 @@ func TestInstall(t *testing.T) {
 // whichever file it is, and so does one that appears.
 func TestEveryFileCounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newStoreAndRepo(t)
 	w.commit(manifestFile, manifest, "hooks/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "sh $X"}]}]}}`, "lib/a.py", "1", "package.json", `{"version": "1"}`, "skills/s/SKILL.md", "x")
 	p := w.add("", "")
 	was := must.Get(p.Set())(t)
@@ -189,13 +189,13 @@ func TestEveryFileCounts(t *testing.T) {
 // would lead out of the plugin, or elsewhere later, is refused as a whole.
 func TestHostileRepositories(t *testing.T) {
 	t.Parallel()
-	blob := func(w *world, text string) string { return w.run(text, "hash-object", "-w", "--stdin") }
-	index := func(w *world, mode, id, name string) {
+	blob := func(w *storeAndRepo, text string) string { return w.run(text, "hash-object", "-w", "--stdin") }
+	index := func(w *storeAndRepo, mode, id, name string) {
 		w.run("", "update-index", "--add", "--cacheinfo", mode+","+id+","+name)
 		w.run("", "commit", "--quiet", "-m", "y")
 	}
 	// raw commits a tree that git would not make.
-	raw := func(w *world, entries ...string) {
+	raw := func(w *storeAndRepo, entries ...string) {
 		var b bytes.Buffer
 		for i := 0; i < len(entries); i += 3 {
 			id, err := hex.DecodeString(entries[i+2])
@@ -206,39 +206,39 @@ func TestHostileRepositories(t *testing.T) {
 		tree := w.run(b.String(), "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
 		w.run("", "update-ref", "HEAD", w.run("", "commit-tree", "-m", "z", tree))
 	}
-	plugin := func(w *world) string {
+	plugin := func(w *storeAndRepo) string {
 		w.commit(manifestFile, manifest)
 		return w.run("", "rev-parse", "HEAD:.claude-plugin")
 	}
 	for _, c := range []struct {
 		name, want string // of the error; "" for none
-		make       func(w *world)
+		make       func(w *storeAndRepo)
 	}{
-		{"a link", "is a link", func(w *world) { plugin(w); index(w, "120000", blob(w, "/etc/passwd"), "commands/x.md") }},
-		{"a link to a folder", "is a link", func(w *world) { plugin(w); index(w, "120000", blob(w, ".."), "skills") }},
-		{"the manifest as a link", "is a link", func(w *world) { w.commit("x", manifest); index(w, "120000", blob(w, "../x"), manifestFile) }},
-		{"a submodule", "is a submodule", func(w *world) {
+		{"a link", "is a link", func(w *storeAndRepo) { plugin(w); index(w, "120000", blob(w, "/etc/passwd"), "commands/x.md") }},
+		{"a link to a folder", "is a link", func(w *storeAndRepo) { plugin(w); index(w, "120000", blob(w, ".."), "skills") }},
+		{"the manifest as a link", "is a link", func(w *storeAndRepo) { w.commit("x", manifest); index(w, "120000", blob(w, "../x"), manifestFile) }},
+		{"a submodule", "is a submodule", func(w *storeAndRepo) {
 			w.commit(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = ext::sh -c touch% PWNED\n")
 			index(w, "160000", plugin(w), "s")
 		}},
-		{"a name that leads up", "", func(w *world) {
+		{"a name that leads up", "", func(w *storeAndRepo) {
 			raw(w, "40000", ".claude-plugin", plugin(w), "100644", "../../evil.sh", blob(w, "x"))
 		}},
-		{"two dots", "", func(w *world) { raw(w, "40000", "..", plugin(w), "40000", ".claude-plugin", plugin(w)) }},
-		{"a repository inside", "", func(w *world) { raw(w, "40000", ".claude-plugin", plugin(w), "40000", ".git", plugin(w)) }},
-		{"a repository in capitals", "", func(w *world) { raw(w, "40000", ".GIT", plugin(w), "40000", ".claude-plugin", plugin(w)) }},
-		{"a repository's short name", "", func(w *world) { raw(w, "40000", ".claude-plugin", plugin(w), "40000", "GIT~1", plugin(w)) }},
-		{"an unsafe protocol", "https and ssh only", func(w *world) {
+		{"two dots", "", func(w *storeAndRepo) { raw(w, "40000", "..", plugin(w), "40000", ".claude-plugin", plugin(w)) }},
+		{"a repository inside", "", func(w *storeAndRepo) { raw(w, "40000", ".claude-plugin", plugin(w), "40000", ".git", plugin(w)) }},
+		{"a repository in capitals", "", func(w *storeAndRepo) { raw(w, "40000", ".GIT", plugin(w), "40000", ".claude-plugin", plugin(w)) }},
+		{"a repository's short name", "", func(w *storeAndRepo) { raw(w, "40000", ".claude-plugin", plugin(w), "40000", "GIT~1", plugin(w)) }},
+		{"an unsafe protocol", "https and ssh only", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "http://h.example/x"}}]}`)
 		}},
-		{"a backslash", "", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), `a\..\..\b`) }},
-		{"a line end", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a\nb") }},
-		{"a device", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "NUL.txt") }},
-		{"a stream", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a:b") }},
-		{"a hidden direction", "not a path", func(w *world) { plugin(w); index(w, "100644", blob(w, "x"), "a\u202egpj.sh") }},
-		{"one name twice by case", "same file", func(w *world) { w.commit(manifestFile, manifest, "a.sh", "1", "A.sh", "2") }},
-		{"a folder and a file by case", "same file", func(w *world) { w.commit(manifestFile, manifest, "Lib/x", "1", "lib", "2") }},
-		{"too many files", "more than 2000 files", func(w *world) {
+		{"a backslash", "", func(w *storeAndRepo) { plugin(w); index(w, "100644", blob(w, "x"), `a\..\..\b`) }},
+		{"a line end", "not a path", func(w *storeAndRepo) { plugin(w); index(w, "100644", blob(w, "x"), "a\nb") }},
+		{"a device", "not a path", func(w *storeAndRepo) { plugin(w); index(w, "100644", blob(w, "x"), "NUL.txt") }},
+		{"a stream", "not a path", func(w *storeAndRepo) { plugin(w); index(w, "100644", blob(w, "x"), "a:b") }},
+		{"a hidden direction", "not a path", func(w *storeAndRepo) { plugin(w); index(w, "100644", blob(w, "x"), "a\u202egpj.sh") }},
+		{"one name twice by case", "same file", func(w *storeAndRepo) { w.commit(manifestFile, manifest, "a.sh", "1", "A.sh", "2") }},
+		{"a folder and a file by case", "same file", func(w *storeAndRepo) { w.commit(manifestFile, manifest, "Lib/x", "1", "lib", "2") }},
+		{"too many files", "more than 2000 files", func(w *storeAndRepo) {
 			plugin(w)
 			var in strings.Builder
 			id := blob(w, "x")
@@ -248,42 +248,42 @@ func TestHostileRepositories(t *testing.T) {
 			w.run(in.String(), "update-index", "--index-info")
 			w.run("", "commit", "--quiet", "-m", "y")
 		}},
-		{"too much", "16 MB", func(w *world) { w.commit(manifestFile, manifest, "big", strings.Repeat("x", maxBytes)) }},
-		{"too deep", "not a path", func(w *world) { w.commit(manifestFile, manifest, strings.Repeat("d/", maxDeep)+"f", "x") }},
-		{"no plugin", "it is not a plugin", func(w *world) { w.commit("README.md", "x") }},
-		{"nothing", "", func(*world) {}},
-		{"a name that leads up in the manifest", "is not a plugin name", func(w *world) { w.commit(manifestFile, `{"name": "../../x"}`) }},
-		{"a name of a file", "is not a plugin name", func(w *world) { w.commit(manifestFile, `{"name": "x.json"}`) }},
-		{"no name", "is not a plugin name", func(w *world) { w.commit(manifestFile, `{}`) }},
-		{"commands elsewhere", "leads out", func(w *world) { w.commit(manifestFile, `{"name": "x", "commands": "../../.ssh"}`) }},
-		{"hooks elsewhere", "leads out", func(w *world) { w.commit(manifestFile, `{"name": "x", "hooks": ["./h/../../y.json"]}`) }},
-		{"servers elsewhere", "leads out", func(w *world) { w.commit(manifestFile, `{"name": "x", "mcpServers": "/etc/mcp.json"}`) }},
-		{"skills of the person", "leads out", func(w *world) { w.commit(manifestFile, `{"name": "x", "skills": ["C:\\x"]}`) }},
-		{"hooks that are not there", "no.json", func(w *world) { w.commit(manifestFile, `{"name": "x", "hooks": "no.json"}`) }},
-		{"a manifest of nonsense", "plugin.json", func(w *world) { w.commit(manifestFile, `[1]`) }},
-		{"a list that leads to this machine", "neither a folder nor the address", func(w *world) {
+		{"too much", "16 MB", func(w *storeAndRepo) { w.commit(manifestFile, manifest, "big", strings.Repeat("x", maxBytes)) }},
+		{"too deep", "not a path", func(w *storeAndRepo) { w.commit(manifestFile, manifest, strings.Repeat("d/", maxDeep)+"f", "x") }},
+		{"no plugin", "it is not a plugin", func(w *storeAndRepo) { w.commit("README.md", "x") }},
+		{"nothing", "", func(*storeAndRepo) {}},
+		{"a name that leads up in the manifest", "is not a plugin name", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "../../x"}`) }},
+		{"a name of a file", "is not a plugin name", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "x.json"}`) }},
+		{"no name", "is not a plugin name", func(w *storeAndRepo) { w.commit(manifestFile, `{}`) }},
+		{"commands elsewhere", "leads out", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "x", "commands": "../../.ssh"}`) }},
+		{"hooks elsewhere", "leads out", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "x", "hooks": ["./h/../../y.json"]}`) }},
+		{"servers elsewhere", "leads out", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "x", "mcpServers": "/etc/mcp.json"}`) }},
+		{"skills of the person", "leads out", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "x", "skills": ["C:\\x"]}`) }},
+		{"hooks that are not there", "no.json", func(w *storeAndRepo) { w.commit(manifestFile, `{"name": "x", "hooks": "no.json"}`) }},
+		{"a manifest of nonsense", "plugin.json", func(w *storeAndRepo) { w.commit(manifestFile, `[1]`) }},
+		{"a list that leads to this machine", "neither a folder nor the address", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "/etc"}}]}`)
 		}},
-		{"a list with a helper as address", "neither a folder nor the address", func(w *world) {
+		{"a list with a helper as address", "neither a folder nor the address", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "ext://sh/-c touch PWNED"}}]}`)
 		}},
-		{"a list with an option as address", "neither a folder nor the address", func(w *world) {
+		{"a list with an option as address", "neither a folder nor the address", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "--upload-pack=touch PWNED"}}]}`)
 		}},
-		{"a list with an option as host", "neither a folder nor the address", func(w *world) {
+		{"a list with an option as host", "neither a folder nor the address", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "url", "url": "ssh://-oProxyCommand=touch/x"}}]}`)
 		}},
-		{"a list with an option as branch", "not a branch, tag or commit", func(w *world) {
+		{"a list with an option as branch", "not a branch, tag or commit", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "github", "repo": "a/b", "ref": "--upload-pack=x"}}]}`)
 		}},
-		{"a list of packages", "git repositories", func(w *world) {
+		{"a list of packages", "git repositories", func(w *storeAndRepo) {
 			w.commit(marketFile, `{"plugins": [{"name": "x", "source": {"source": "npm", "package": "x"}}]}`)
 		}},
-		{"a list that leads up", "leads out", func(w *world) { w.commit(marketFile, `{"plugins": [{"name": "x", "source": "./a/../../b"}]}`) }},
+		{"a list that leads up", "leads out", func(w *storeAndRepo) { w.commit(marketFile, `{"plugins": [{"name": "x", "source": "./a/../../b"}]}`) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newStoreAndRepo(t)
 			c.make(w)
 			f, err := w.fetch("", "")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -303,7 +303,7 @@ func TestHostileRepositories(t *testing.T) {
 // settings of a hostile one on this machine, run nothing.
 func TestNothingRuns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newStoreAndRepo(t)
 	mark := filepath.Join(filepath.Dir(w.repo), "ran")
 	touch := "touch " + mark
 	commit := w.commit(manifestFile, manifest, ".gitattributes", "* filter=evil diff=evil\n", "a.txt", "plain\n",
@@ -339,7 +339,7 @@ func TestNothingRuns(t *testing.T) {
 // Issue 15.4: lists of plugins, in the form that is published.
 func TestMarketplace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newStoreAndRepo(t)
 	w.commit(marketFile, `{"name": "tools", "owner": {"name": "x"}, "metadata": {"pluginRoot": "./plugins"}, "plugins": [
 		{"name": "formatter", "source": "./plugins/formatter", "description": "Formats."},
 		{"name": "other", "source": "other"},

@@ -28,17 +28,17 @@ import (
 // The escape suite (SPEC 16.12): each attempt is made by a child in the sandbox,
 // where none may succeed, and by one without, where all must: else it would
 // prove nothing. The child without is in namespaces of its own where it can
-// be, and every attempt is on a world in a temporary folder.
+// be, and every attempt is on victims in a temporary folder.
 
 const (
-	modeVar  = "PAWL_ESCAPE"       // try: make the attempts; confine: start such a child confined
-	worldVar = "PAWL_ESCAPE_WORLD" // the world as JSON
+	modeVar    = "PAWL_ESCAPE"         // try: make the attempts; confine: start such a child confined
+	victimsVar = "PAWL_ESCAPE_VICTIMS" // the victims as JSON
 	// free is a user that owns nothing on this machine.
 	free = 4712
 )
 
-// world is what attempts are made on.
-type world struct {
+// targets is what attempts are made on.
+type victims struct {
 	Root     string // the workspace, with a folder for each attempt
 	Outside  string // a folder beside it, with a folder for each attempt
 	Victim   int    // a process outside
@@ -77,9 +77,9 @@ func TestMain(m *testing.M) {
 // modes are what else this program is started as.
 var modes = map[string]func() int{}
 
-func worldFromEnv() world {
-	var w world
-	if err := json.Unmarshal([]byte(os.Getenv(worldVar)), &w); err != nil {
+func victimsFromEnv() victims {
+	var w victims
+	if err := json.Unmarshal([]byte(os.Getenv(victimsVar)), &w); err != nil {
 		panic(err)
 	}
 	return w
@@ -87,9 +87,9 @@ func worldFromEnv() world {
 
 // try makes every attempt and says what came of each.
 func try() {
-	w := worldFromEnv()
+	w := victimsFromEnv()
 	for i, a := range attemptsOn() {
-		at := spot{world: w, in: filepath.Join(w.Root, strconv.Itoa(i)), out: filepath.Join(w.Outside, strconv.Itoa(i))}
+		at := spot{victims: w, in: filepath.Join(w.Root, strconv.Itoa(i)), out: filepath.Join(w.Outside, strconv.Itoa(i))}
 		if err := a.do(at); err != nil {
 			fmt.Printf("%s\t%v\n", a.name, strings.ReplaceAll(err.Error(), "\n", " "))
 		} else {
@@ -101,7 +101,7 @@ func try() {
 
 // confineSelf runs the attempts in the sandbox, as whoever this process is.
 func confineSelf() int {
-	w := worldFromEnv()
+	w := victimsFromEnv()
 	facts := confine.Facts{Root: w.Root, State: []string{w.Outside}, Hosts: []string{"granted.invalid"}}
 	policy := confine.New(confine.Workspace, facts)
 	if w.Ruled {
@@ -119,7 +119,7 @@ func confineSelf() int {
 	defer box.Close()
 	cmd := exec.Command(filepath.Join(w.Root, "helper"))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = w.Root, os.Stdout, os.Stderr
-	cmd.Env = []string{modeVar + "=try", worldVar + "=" + os.Getenv(worldVar), "PATH=/usr/bin:/bin"}
+	cmd.Env = []string{modeVar + "=try", victimsVar + "=" + os.Getenv(victimsVar), "PATH=/usr/bin:/bin"}
 	c, err := box.start(cmd, holding{})
 	if err == nil {
 		err = c.Wait()
@@ -131,17 +131,17 @@ func confineSelf() int {
 	return 0
 }
 
-// spot is the part of the world for one attempt.
+// spot is the part of the victims for one attempt.
 type spot struct {
-	world
+	victims
 	in, out string
 }
 
-// build makes a world that belongs to a user.
-func build(t *testing.T, uid int) world {
+// build makes victims that belong to a user.
+func build(t *testing.T, uid int) victims {
 	t.Helper()
 	dir := real(t.TempDir())
-	w := world{Root: filepath.Join(dir, "w"), Outside: filepath.Join(dir, "outside")}
+	w := victims{Root: filepath.Join(dir, "w"), Outside: filepath.Join(dir, "outside")}
 	file := func(text string, mode os.FileMode, path ...string) {
 		p := filepath.Join(path...)
 		must.Do(t, os.MkdirAll(filepath.Dir(p), 0o755))
@@ -201,7 +201,7 @@ func as(uid int) *syscall.SysProcAttr {
 }
 
 // serve opens what a command must not reach.
-func (w *world) serve(t *testing.T, dir string) {
+func (w *victims) serve(t *testing.T, dir string) {
 	t.Helper()
 	listen := func(network, address string) net.Addr {
 		l := must.Get(net.Listen(network, address))(t)
@@ -273,12 +273,12 @@ func terminal(t *testing.T, uid int) string {
 }
 
 // outcomes runs the attempts and gives what each said.
-func outcomes(t *testing.T, w world, mode string, attr *syscall.SysProcAttr) map[string]string {
+func outcomes(t *testing.T, w victims, mode string, attr *syscall.SysProcAttr) map[string]string {
 	t.Helper()
 	j := must.Get(json.Marshal(w))(t)
 	cmd := exec.Command(filepath.Join(w.Root, "helper"))
 	cmd.Dir = w.Root
-	cmd.Env = []string{modeVar + "=" + mode, worldVar + "=" + string(j), "PATH=/usr/bin:/bin", "TMPDIR=" + filepath.Dir(w.Root)}
+	cmd.Env = []string{modeVar + "=" + mode, victimsVar + "=" + string(j), "PATH=/usr/bin:/bin", "TMPDIR=" + filepath.Dir(w.Root)}
 	cmd.SysProcAttr = attr
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -365,7 +365,7 @@ func TestAttemptsAreReal(t *testing.T) {
 }
 
 // state is what must not change, with the time of the last change of each.
-func state(t *testing.T, w world) string {
+func state(t *testing.T, w victims) string {
 	t.Helper()
 	var b strings.Builder
 	add := func(p string) {

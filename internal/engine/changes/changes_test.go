@@ -28,8 +28,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
-// rig is a recorder on a log and a workspace, without a session.
-type rig struct {
+// testRecorder is a recorder on a log and a workspace, without a session.
+type testRecorder struct {
 	t     *testing.T
 	dir   string
 	files tool.Files
@@ -39,12 +39,12 @@ type rig struct {
 	busy  bool
 }
 
-func newRig(t *testing.T) *rig {
+func newTestRecorder(t *testing.T) *testRecorder {
 	t.Helper()
 	dir := t.TempDir()
 	ws := must.Get(workspace.Open(dir, workspace.Options{}))(t)
 	t.Cleanup(func() { _ = ws.Close() })
-	r := &rig{t: t, dir: dir, files: ws, store: memory.New(time.Now)}
+	r := &testRecorder{t: t, dir: dir, files: ws, store: memory.New(time.Now)}
 	r.open(nil)
 	return r
 }
@@ -65,7 +65,7 @@ func (m mortal) Append(ctx context.Context, session string, after int64, ds ...e
 }
 
 // open opens the log anew, as after the death of a process.
-func (r *rig) open(cut func([]event.Draft) error) {
+func (r *testRecorder) open(cut func([]event.Draft) error) {
 	r.t.Helper()
 	fold := &changes.Fold{}
 	var err error
@@ -83,7 +83,7 @@ func (r *rig) open(cut func([]event.Draft) error) {
 }
 
 // with is a recorder of a session on the same log, with a journal.
-func (r *rig) with(session string, j tool.Journal) *changes.Recorder {
+func (r *testRecorder) with(session string, j tool.Journal) *changes.Recorder {
 	r.t.Helper()
 	fold := &changes.Fold{}
 	log := must.Get(eventlog.Open(r.t.Context(), eventlog.Config{Store: r.store, Session: "s", Now: time.Now}, fold))(r.t)
@@ -92,12 +92,12 @@ func (r *rig) with(session string, j tool.Journal) *changes.Recorder {
 	})
 }
 
-func (r *rig) write(ws ...tool.Write) error {
+func (r *testRecorder) write(ws ...tool.Write) error {
 	_, err := r.rec.Files(r.files, &turn.Pending{Call: llm.Call{ID: "c1"}, Tool: tool.Tool{Spec: llm.ToolSpec{Name: "write"}}}).WriteAll(r.t.Context(), ws)
 	return err
 }
 
-func (r *rig) read(name string) string {
+func (r *testRecorder) read(name string) string {
 	b, err := os.ReadFile(filepath.Join(r.dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return "-"
@@ -108,7 +108,7 @@ func (r *rig) read(name string) string {
 	return string(b)
 }
 
-func (r *rig) kinds() string {
+func (r *testRecorder) kinds() string {
 	var out []string
 	for e, err := range r.store.Read(r.t.Context(), "s", 0) {
 		if errors.Is(err, event.ErrNoSession) {
@@ -124,7 +124,7 @@ func (r *rig) kinds() string {
 // taken back and done again, on a log alone.
 func TestWriteAndUndo(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newTestRecorder(t)
 	must.Do(t, r.log.Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "go"}}))
 	must.Do(t, r.write(tool.Write{Path: "a", Data: []byte("one\n")}, tool.Write{Path: "d/b", Data: []byte("two\n")}))
 	if got := r.kinds(); got != "prompted writing file_changed file_changed" {
@@ -171,7 +171,7 @@ func (f writing) WriteAll(_ context.Context, ws []tool.Write) ([]tool.Change, er
 func TestWhatBecameOfAWrite(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
-		r := newRig(t)
+		r := newTestRecorder(t)
 		ctx, stop := context.WithCancel(t.Context())
 		files := writing{r.files, func(ws []tool.Write) ([]tool.Change, error) {
 			defer stop()
@@ -194,7 +194,7 @@ func TestRecoverAnUndo(t *testing.T) {
 	t.Parallel()
 	died := errors.New("died")
 	for somebody, want := range map[bool]string{false: "- - -", true: "- one mine"} {
-		r := newRig(t)
+		r := newTestRecorder(t)
 		must.Do(t, r.log.Append(t.Context(), event.Draft{Body: event.Prompted{Source: event.Person, Text: "go"}}))
 		for _, name := range []string{"a", "b", "c"} {
 			must.Do(t, r.write(tool.Write{Path: name, Data: []byte("one")}))
@@ -241,7 +241,7 @@ func (jobs) Ended() []tool.Job                               { return nil }
 // SPEC 11.1: what a background command changed is recorded, also after an interrupt.
 func TestBackgroundChanges(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newTestRecorder(t)
 	found := &afterDeath{}
 	rec := r.with("s", changes.Share(found))
 	must.Done(t)(rec.Shell(&turn.Pending{Call: llm.Call{ID: "c1"}}).Start(t.Context(), tool.Run{Command: "make"}))
@@ -259,7 +259,7 @@ func TestBackgroundChanges(t *testing.T) {
 func TestChangesThatMayBeOlder(t *testing.T) {
 	t.Parallel()
 	for _, blind := range []error{nil, errors.New("the disk does not answer")} {
-		r := newRig(t)
+		r := newTestRecorder(t)
 		j := &afterDeath{first: func() error { return blind }, found: tool.Snapshot{Effects: []tool.Effect{{Path: "a", After: "h"}}}}
 		must.Do(t, r.with("s", j).RunForPerson(t.Context(), tool.Run{Command: "echo x > a"}, func(tool.Ran) event.Body {
 			return event.PersonRan{}
@@ -281,7 +281,7 @@ func TestChangesThatMayBeOlder(t *testing.T) {
 // SPEC 11.1: what a session finds of another one's command after a crash is kept for that one.
 func TestAnothersChanges(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newTestRecorder(t)
 	shared := changes.Share(&afterDeath{found: tool.Snapshot{Tag: "other/c1", Effects: []tool.Effect{{Path: "made.txt", After: "h"}}}})
 	for _, c := range []struct {
 		session string
@@ -300,7 +300,7 @@ func TestRecover(t *testing.T) {
 	for name, at := range map[string]string{"before the write": "writing", "after the write": "file_changed"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newTestRecorder(t)
 			r.open(func(ds []event.Draft) error {
 				if slices.ContainsFunc(ds, func(d event.Draft) bool { return d.Body.Kind() == at }) {
 					return died
@@ -354,7 +354,7 @@ func (j *afterDeath) Content(context.Context, tool.Hash) ([]byte, error) {
 func TestFoldersThatAreNotSearched(t *testing.T) {
 	t.Parallel()
 	for folders, want := range map[int]string{1998: "", 2001: "big/"} {
-		r := newRig(t)
+		r := newTestRecorder(t)
 		for i := range folders {
 			must.Do(t, os.MkdirAll(filepath.Join(r.dir, "big", strconv.Itoa(i)), 0o700))
 		}
@@ -385,7 +385,7 @@ func TestRecoverByKind(t *testing.T) {
 		{"mcp__site__stamp", `{"path":"a"}`, tool.Edit, false},
 		{"read", `{"files":[{"path":"a"}]}`, "", false},
 	} {
-		r := newRig(t)
+		r := newTestRecorder(t)
 		call := llm.Call{ID: "c1", Name: c.tool, Args: json.RawMessage(c.args)}
 		err := r.log.Append(
 			t.Context(), event.Draft{Body: event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{{Kind: llm.CallPart, Call: &call}}}}}},

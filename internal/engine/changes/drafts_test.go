@@ -21,7 +21,7 @@ import (
 // SPEC 16.11: drafts change nothing, and later ones see earlier ones.
 func TestDrafts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newTestRecorder(t)
 	must.Do(t, r.write(tool.Write{Path: "a", Data: []byte("one\n")}))
 	d := changes.NewDrafts(r.files, false)
 	first, err := d.Write(t.Context(), "a", []byte("two\n"), undo.HashOf([]byte("one\n")))
@@ -79,7 +79,7 @@ func TestPreview(t *testing.T) {
 		{"two files", patch("*** Update File: f", "@@", "-a", "+b", "*** Add File: n", "+n"), tools.ApplyPatch(),
 			"--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n+b\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+n\n", "f (+1 -1), n (new, +1)"},
 	} {
-		r := newRig(t)
+		r := newTestRecorder(t)
 		must.Do(t, r.write(tool.Write{Path: "f", Data: []byte("a\n")}, tool.Write{Path: "empty"}, tool.Write{Path: "bin", Data: []byte("\x00\x01")}))
 		d := changes.NewDrafts(r.files, false)
 		text, counts, instead := d.Preview(t.Context(), &turn.Pending{Tool: c.by, Args: json.RawMessage(c.args)}, 50_000)
@@ -101,7 +101,7 @@ func TestPreview(t *testing.T) {
 // files through its Env: others are not run to see what they would do.
 func TestPreviewRunsOnlyEdits(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newTestRecorder(t)
 	for _, c := range []struct {
 		kind    tool.Kind
 		unknown bool

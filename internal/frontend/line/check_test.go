@@ -17,7 +17,7 @@ func TestChecks(t *testing.T) {
 		llmtest.Use("read", `{"files":[{"path":"a.c"}]}`, "write", `{"path":"a.c","content":"good"}`), llmtest.Say("Now it is."),
 		llmtest.Use("read", `{"files":[{"path":"check.sh"}]}`, "write", `{"path":"check.sh","content":"exit 0"}`), llmtest.Say("The check is easier now."),
 	)
-	r := newRig(t, m, keysOf("make it good", "y", "s", "y", "ease the check", "y", "n", "again", "quit")...)
+	r := newTestConversation(t, m, keysOf("make it good", "y", "s", "y", "ease the check", "y", "n", "again", "quit")...)
 	r.put("check.sh", "! grep bad a.c || { echo error: a.c is bad; exit 1; }\necho 1 passed in 0.01s\n")
 	r.fixer = autofix.New(autofix.Config{Find: (&checks.Finder{Root: r.dir, Configured: []checks.Configured{{Name: "ours", Command: "sh check.sh"}}}).Find})
 	_, seen := r.run()
@@ -29,7 +29,7 @@ func TestChecks(t *testing.T) {
 // its end; of what succeeds the first lines.
 func TestFailedOutput(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; echo oops; exit 3"}`), llmtest.Use("bash", `{"command":"echo fine"}`), llmtest.Say("Done."))
-	r := newRig(t, m, keysOf("go", "yes", "quit")...)
+	r := newTestConversation(t, m, keysOf("go", "yes", "quit")...)
 	_, seen := r.run()
 	for _, want := range []string{"exit code 3", "\n    1\n    2\n    3\n    4\n    … 9989 lines between\n    9994\n", "    oops\n  bash echo fine"} {
 		if !strings.Contains(seen, want) {

@@ -15,7 +15,7 @@ import (
 // SPEC 21.1: what a browser does is shown while the terminal waits for a key: its prompt, the
 // reply, and a question that it answers before the terminal does.
 func TestShowsWhatABrowserDoes(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("a reply to the sofa"), llmtest.Use("bash", `{"command":"touch x"}`), llmtest.Say("so be it")), key{hold: true})
+	r := newTestConversation(t, llmtest.New(llmtest.Say("a reply to the sofa"), llmtest.Use("bash", `{"command":"touch x"}`), llmtest.Say("so be it")), key{hold: true})
 	cfg := r.config()
 	opened := make(chan *session.Session, 1)
 	cfg.Open = func(ctx context.Context, w slash.Want, p chat.Person) (*chat.Opened, error) {

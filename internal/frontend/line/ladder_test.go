@@ -16,7 +16,7 @@ import (
 // SPEC 10.3: at the prompt. Input with text is cleared; an empty one asks
 // once, and what is entered in between makes it ask again.
 func TestInterruptAtThePrompt(t *testing.T) {
-	r := newRig(t, llmtest.New(), interrupt("half a prompt"), interrupt(""), key{text: "hello"}, interrupt(""), interrupt("x"), interrupt(""), interrupt(""), key{text: "never"})
+	r := newTestConversation(t, llmtest.New(), interrupt("half a prompt"), interrupt(""), key{text: "hello"}, interrupt(""), interrupt("x"), interrupt(""), interrupt(""), key{text: "never"})
 	exit, seen := r.run()
 	if exit.By != "" || strings.Contains(seen, "never") || len(events[event.Prompted](r, "s1")) != 1 {
 		t.Errorf("%+v\n%s", exit, seen)
@@ -26,7 +26,7 @@ func TestInterruptAtThePrompt(t *testing.T) {
 
 // SPEC 10.3: the end of input ends the conversation.
 func TestEndOfInput(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("fine")), keysOf("go")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Say("fine")), keysOf("go")...)
 	if exit, _ := r.run(); exit.By != "" || len(r.closed) != 1 {
 		t.Errorf("%+v, closed %v", exit, r.closed)
 	}
@@ -45,7 +45,7 @@ func TestInterruptWhatRuns(t *testing.T) {
 		"tool":    {llmtest.New(slow), []string{"go", "y"}, "  bash touch ready; sleep 1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.model, append(keysOf(c.keys...), keysOf("and now?")...)...)
+			r := newTestConversation(t, c.model, append(keysOf(c.keys...), keysOf("and now?")...)...)
 			r.paper.on("\n"+c.at, func() { r.signals <- "SIGINT" })
 			exit, seen := r.run()
 			if exit.By != "" || strings.Count(seen, "\ninterrupted\n") != 1 || !strings.Contains(seen, "> and now?\ndone\n") {
@@ -73,7 +73,7 @@ func (d dropping) Drop() {
 // SPEC 10.3: what was typed is dropped before anything is cancelled. Later, it would take
 // what the person types at the prompt that follows.
 func TestDropsBeforeItCancels(t *testing.T) {
-	r := newRig(t, llmtest.New(), keysOf("/doctor", "go on")...)
+	r := newTestConversation(t, llmtest.New(), keysOf("/doctor", "go on")...)
 	cfg := r.config()
 	running, cancelled := make(chan context.Context, 1), 0
 	cfg.Pawl = func(ctx context.Context, _ io.Writer, _ ...string) error {
@@ -94,7 +94,7 @@ func TestDropsBeforeItCancels(t *testing.T) {
 
 // SPEC 10.3: a person's own command is cancelled too.
 func TestInterruptACommand(t *testing.T) {
-	r := newRig(t, llmtest.New(), keysOf("!echo begun; sleep 1000", "go on")...)
+	r := newTestConversation(t, llmtest.New(), keysOf("!echo begun; sleep 1000", "go on")...)
 	r.paper.on("\nbegun\n", func() { r.signals <- "SIGINT" })
 	_, seen := r.run()
 	if !strings.Contains(seen, "> go on\ndone\n") {
@@ -108,7 +108,7 @@ func TestInterruptAQuestion(t *testing.T) {
 	ask := llmtest.Use("bash", `{"command":"touch x"}`)
 	for name, k := range map[string]key{"key": interrupt(""), "end of input": {err: io.EOF}, "signal": {hold: true}} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, llmtest.New(ask), append(keysOf("go"), k)...)
+			r := newTestConversation(t, llmtest.New(ask), append(keysOf("go"), k)...)
 			if k.hold {
 				r.paper.on("what to do instead: ", func() { r.signals <- "SIGINT" })
 				// The read that was never answered takes the next prompt.
@@ -139,7 +139,7 @@ func TestSignals(t *testing.T) {
 			"turn":     {llmtest.New(llmtest.Turn{Text: "Half a reply", Wait: make(chan struct{})}), keysOf("go"), "Half"},
 		} {
 			t.Run(name+" at the "+at, func(t *testing.T) {
-				r := newRig(t, c.model, c.keys...)
+				r := newTestConversation(t, c.model, c.keys...)
 				r.paper.on(c.text, func() { r.signals <- name })
 				exit, seen := r.run()
 				if exit.By != name || len(r.closed) != 1 {
@@ -165,7 +165,7 @@ func TestThreeAtOnce(t *testing.T) {
 			<-release
 			return tool.Text("at last"), nil
 		})
-	r := newRig(t, llmtest.New(llmtest.Use("deaf", `{}`)), keysOf("go")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Use("deaf", `{}`)), keysOf("go")...)
 	r.extra, r.mode, r.step = []tool.Tool{deaf}, "yolo", time.Millisecond
 	r.paper.on("  deaf", func() {
 		<-stuck

@@ -25,7 +25,7 @@ func TestConversation(t *testing.T) {
 		llmtest.Use("ask_user", `{"question":"Which colour?","options":["red","blue"]}`),
 		llmtest.Say("Blue it is."),
 	)
-	r := newRig(t, m, keysOf("hi", "", "change it", "yes", `paint\`, "it", "2", "!printf 'a\\nb'; exit 3", "!", "quit")...)
+	r := newTestConversation(t, m, keysOf("hi", "", "change it", "yes", `paint\`, "it", "2", "!printf 'a\\nb'; exit 3", "!", "quit")...)
 	r.put("a.txt", "one\n")
 	exit, seen := r.run()
 	if exit.By != "" || r.file("a.txt") != "two\n" {
@@ -52,7 +52,7 @@ func TestRetry(t *testing.T) {
 		llmtest.Say("The whole reply."),
 		llmtest.Turn{Err: fault.NewConfiguration("set another", "the key is wrong")},
 	)
-	r := newRig(t, m, keysOf("go", "again")...)
+	r := newTestConversation(t, m, keysOf("go", "again")...)
 	_, seen := r.run()
 	shown(t, "retry", seen)
 	safe(t, seen)
@@ -60,7 +60,7 @@ func TestRetry(t *testing.T) {
 
 // SPEC 5.4: a reply is shown once, streamed or not.
 func TestNothingTwice(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("unmistakable words"), llmtest.Turn{
+	r := newTestConversation(t, llmtest.New(llmtest.Say("unmistakable words"), llmtest.Turn{
 		Text: "before the call", Calls: llmtest.Use("bash", `{"command":"echo output of it"}`).Calls,
 	}), keysOf("one", "two", "y", "!echo mine")...)
 	_, seen := r.run()
@@ -80,7 +80,7 @@ func TestHostileText(t *testing.T) {
 		llmtest.Use("ask_user", `{"question":"q\u001b[2J","options":["o\u202e"]}`),
 		llmtest.Turn{Err: fault.NewConfiguration("", "%s", evil)},
 	)
-	r := newRig(t, m, keysOf("go", "y", "y", "1", `!printf 'x\033[2Jy\n\302\2331mz'`, "/permissions", "/diff", "/status", "/resume", "/\x1b[2J")...)
+	r := newTestConversation(t, m, keysOf("go", "y", "y", "1", `!printf 'x\033[2Jy\n\302\2331mz'`, "/permissions", "/diff", "/status", "/resume", "/\x1b[2J")...)
 	r.typist.out = discard{r.paper} // what is typed is echoed by the terminal
 	_, seen := r.run()
 	safe(t, seen)
@@ -198,7 +198,7 @@ func TestOneLineACheck(t *testing.T) {
 // log of both stays. What was said is recalled.
 func TestSwitch(t *testing.T) {
 	m := llmtest.New(llmtest.Say("first answer"), llmtest.Say("second answer"))
-	r := newRig(t, m, keysOf("first prompt", "/fork", "/clear", "second prompt", "/resume", "/resume s1", "/resume s1", "/resume nope", "/quit")...)
+	r := newTestConversation(t, m, keysOf("first prompt", "/fork", "/clear", "second prompt", "/resume", "/resume s1", "/resume s1", "/resume nope", "/quit")...)
 	exit, seen := r.run()
 	if exit.By != "" || strings.Join(r.closed, " ") != "s1 s2 s3 s1" {
 		t.Errorf("%+v, closed %v", exit, r.closed)
@@ -212,7 +212,7 @@ func TestSwitch(t *testing.T) {
 // Slash commands, as they are seen; the list of the help grows and is not.
 func TestSlashCommands(t *testing.T) {
 	m := llmtest.New(llmtest.Use("todo", `{"items":[{"text":"try it","status":"in_progress"}]}`), llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("written"))
-	r := newRig(t, m, keysOf("/mode", "/mode yolo", "/mode nonsense", "write it", "/status", "/diff", "/undo", "n", "/undo", "y", "/undo", "/diff", "/redo", "y", "/undo turn", "y", "/cost",
+	r := newTestConversation(t, m, keysOf("/mode", "/mode yolo", "/mode nonsense", "write it", "/status", "/diff", "/undo", "n", "/undo", "y", "/undo", "/diff", "/redo", "y", "/undo turn", "y", "/cost",
 		"/model", "/model other", "/permissions", "/m", "/unknown", "/exit", "never")...)
 	_, seen := r.run()
 	if !strings.HasPrefix(r.file("new.txt"), "error") {
@@ -224,7 +224,7 @@ func TestSlashCommands(t *testing.T) {
 
 // An opening that fails ends the conversation with its error.
 func TestOpenFails(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestConversation(t, llmtest.New())
 	_, err := Run(t.Context(), r.config(), slash.Want{Resume: "nope"})
 	if !errors.Is(err, event.ErrNoSession) {
 		t.Error(err)
@@ -232,7 +232,7 @@ func TestOpenFails(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	_, seen := newRig(t, llmtest.New(), keysOf("/help")...).run()
+	_, seen := newTestConversation(t, llmtest.New(), keysOf("/help")...).run()
 	for _, c := range slash.All() {
 		if !strings.Contains(seen, "  /"+c.Name) || !strings.Contains(seen, c.Doc) {
 			t.Errorf("no /%s in\n%s", c.Name, seen)

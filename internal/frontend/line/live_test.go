@@ -64,7 +64,7 @@ func TestPauseWhileATurnRuns(t *testing.T) {
 			<-waits
 			<-pauses
 		}
-		r := newRig(t, llmtest.New(first, llmtest.Say("and the end")), keysOf("go", answer)...)
+		r := newTestConversation(t, llmtest.New(first, llmtest.Say("and the end")), keysOf("go", answer)...)
 		r.mode = "yolo"
 		r.paper.on("(waits: look at b.txt too)", func() { close(waits) })
 		r.paper.on("the turn pauses", func() { close(pauses) })
@@ -106,7 +106,7 @@ func TestSteeredTurnIsOne(t *testing.T) {
 		<-waits
 	}
 	m := llmtest.New(first, llmtest.Use("write", `{"path":"b.txt","content":"b\n"}`), llmtest.Say("written"))
-	r := newRig(t, m, keysOf("write a", "/undo turn", "y", "/stats")...)
+	r := newTestConversation(t, m, keysOf("write a", "/undo turn", "y", "/stats")...)
 	r.paper.on("(waits: and b too)", func() { close(waits) })
 	r.mode = "yolo"
 	h.typist = r.typist
@@ -129,7 +129,7 @@ func TestWatchingCommands(t *testing.T) {
 		llmtest.Use("write", `{"path":"a.txt","content":"x\n"}`, "bash", `{"command":"exit 3"}`),
 		llmtest.Say("written"),
 	)
-	r := newRig(t, m, keysOf(
+	r := newTestConversation(t, m, keysOf(
 		"/phase", "/why", "/stats", "/pause", "go", "/phase", "/phase next", "/phase 1 again", "/phase 7 late --expect 20m", "/phase x --expect soon", "/phase done", "/phase done",
 		"/status", "/why", "/stats",
 	)...)

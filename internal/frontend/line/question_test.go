@@ -27,7 +27,7 @@ func TestConsent(t *testing.T) {
 		"first-for-good": {[]string{"one", "s", "y"}, "abc", event.EndDone},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, llmtest.New(two), keysOf(append([]string{"go"}, c.answers...)...)...)
+			r := newTestConversation(t, llmtest.New(two), keysOf(append([]string{"go"}, c.answers...)...)...)
 			_, seen := r.run()
 			shown(t, "consent-"+name, seen)
 			got := ""
@@ -47,7 +47,7 @@ func TestConsent(t *testing.T) {
 // cancels what is behind it, and the turn ends after them.
 func TestEachAnswerStands(t *testing.T) {
 	three := llmtest.Use("bash", `{"command":"touch a"}`, "bash", `{"command":"mkdir b"}`, "bash", `{"command":"tee c </dev/null"}`, "bash", `{"command":"chmod 700 a"}`)
-	r := newRig(t, llmtest.New(three), keysOf("go", "o", "y", "s", "n")...)
+	r := newTestConversation(t, llmtest.New(three), keysOf("go", "o", "y", "s", "n")...)
 	_, seen := r.run()
 	shown(t, "consent-each-stands", seen)
 	var outcomes []event.Outcome
@@ -82,7 +82,7 @@ func TestEditsFromNowOn(t *testing.T) {
 			if c.asked > 1 {
 				keys = append(keys, "y")
 			}
-			r := newRig(t, llmtest.New(step, later), keysOf(keys...)...)
+			r := newTestConversation(t, llmtest.New(step, later), keysOf(keys...)...)
 			_, seen := r.run()
 			shown(t, name, seen)
 			for _, f := range []string{"a", "b", "c", "d"} {
@@ -101,7 +101,7 @@ func TestEditsFromNowOn(t *testing.T) {
 // it on demand; a command is whole.
 func TestLongDiff(t *testing.T) {
 	text := strings.Repeat("line\\n", 500)
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a","content":"`+text+`the end\n"}`)), keysOf("go", "d", "n")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Use("write", `{"path":"a","content":"`+text+`the end\n"}`)), keysOf("go", "d", "n")...)
 	_, seen := r.run()
 	at, whole := strings.Index(seen, "[60 of 504 lines; d shows all]"), strings.Index(seen, "+the end")
 	if head := strings.Index(seen, "write a (new, +501)"); head < 0 || at < head || whole < at || strings.Count(seen, "allow?") != 2 {
@@ -127,7 +127,7 @@ func TestConsentShowsDiffs(t *testing.T) {
 		"light":      {[]string{"no, not now"}, plain.Light, "func f() int {\n\treturn 1\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, llmtest.New(llmtest.Use("read", `{"files":[{"path":"f.go"}]}`), step), keysOf(append([]string{"go"}, c.answers...)...)...)
+			r := newTestConversation(t, llmtest.New(llmtest.Use("read", `{"files":[{"path":"f.go"}]}`), step), keysOf(append([]string{"go"}, c.answers...)...)...)
 			r.put("f.go", "func f() int {\n\treturn 1\n}\n")
 			r.theme = c.theme
 			_, seen := r.run()
@@ -148,7 +148,7 @@ func TestConsentShowsDiffs(t *testing.T) {
 // nothing of a file's own is.
 func TestDiffIsColoured(t *testing.T) {
 	for theme, want := range map[plain.Theme]string{plain.None: "\n+a\n+b\n", plain.Dark: "\n\x1b[92m+a\x1b[0m\n"} {
-		r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"f.txt","content":"a\nb\u001b[31m\n"}`)), keysOf("/mode yolo", "go", "/diff")...)
+		r := newTestConversation(t, llmtest.New(llmtest.Use("write", `{"path":"f.txt","content":"a\nb\u001b[31m\n"}`)), keysOf("/mode yolo", "go", "/diff")...)
 		r.theme = theme
 		_, seen := r.run()
 		if !strings.Contains(seen, want) || strings.Contains(seen, "\x1b[31m") {
@@ -159,7 +159,7 @@ func TestDiffIsColoured(t *testing.T) {
 
 // SPEC 4.7: a grant for the session is not asked about again.
 func TestSessionGrant(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`)), keysOf("go", "s")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Use("bash", `{"command":"touch a"}`), llmtest.Use("bash", `{"command":"touch b"}`)), keysOf("go", "s")...)
 	r.run()
 	if n := len(events[event.Asked](r, "s1")); n != 1 || r.file("b") != "" {
 		t.Errorf("asked %d times; b: %q", n, r.file("b"))
@@ -170,7 +170,7 @@ func TestSessionGrant(t *testing.T) {
 // before the question.
 func TestPreviewIsWhole(t *testing.T) {
 	long := "echo " + strings.Repeat("word ", 3000) + "; rm -r the-end"
-	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"`+long+`"}`)), keysOf("go", "n")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Use("bash", `{"command":"`+long+`"}`)), keysOf("go", "n")...)
 	_, seen := r.run()
 	asked := strings.Index(seen, "allow?")
 	if at := strings.Index(seen, long); at < 0 || at > asked {

@@ -16,7 +16,7 @@ func writes(path, content string) []llmtest.Turn {
 // be edited, and nothing of the old session is gone.
 func TestRewind(t *testing.T) {
 	m := llmtest.New(append(append(writes("a.txt", "one"), writes("b.txt", "two")...), llmtest.Say("again"))...)
-	r := newRig(t, m, keysOf("/mode yolo", "make a", "make b, please", "/rewind", "2", "b", "y", "make c", "/rewind 9", "/rewind 1 nothing", "/rewind 1 files", "n")...)
+	r := newTestConversation(t, m, keysOf("/mode yolo", "make a", "make b, please", "/rewind", "2", "b", "y", "make c", "/rewind 9", "/rewind 1 nothing", "/rewind 1 files", "n")...)
 	_, seen := r.run()
 	for _, want := range []string{
 		"   1  ", "make a  (changed a.txt)", "make b, please  (changed b.txt)", "would undo: b.txt (removes it", "the prompt was:\n    make b, please",
@@ -51,7 +51,7 @@ func TestRewind(t *testing.T) {
 // question changes nothing.
 func TestUndoAsks(t *testing.T) {
 	m := llmtest.New(append(writes("a.txt", "one"), writes("b.txt", "two")...)...)
-	r := newRig(t, m, append(keysOf("/mode yolo", "make a", "make b"), interrupt(""), key{text: "/undo"}, interrupt(""), key{text: "/undo file a.txt"}, key{text: "maybe"}, key{text: "y"}, key{text: "/undo file nope"}, key{text: "/undo nonsense"})...)
+	r := newTestConversation(t, m, append(keysOf("/mode yolo", "make a", "make b"), interrupt(""), key{text: "/undo"}, interrupt(""), key{text: "/undo file a.txt"}, key{text: "maybe"}, key{text: "y"}, key{text: "/undo file nope"}, key{text: "/undo nonsense"})...)
 	_, seen := r.run()
 	if r.file("b.txt") != "two" || !strings.HasPrefix(r.file("a.txt"), "error") {
 		t.Errorf("a %q, b %q\n%s", r.file("a.txt"), r.file("b.txt"), seen)
@@ -73,7 +73,7 @@ func TestUndoPassesOver(t *testing.T) {
 		llmtest.Use("write", `{"path":"a.txt","content":"a\n"}`), llmtest.Say("a is written"),
 		llmtest.Use("write", `{"path":"n.txt","content":"n\n"}`), llmtest.Say("n is written"),
 	)
-	r := newRig(t, m, keysOf("make a", "make n", "!rm n.txt && mkdir n.txt", "/undo", "n", "/undo turn", "y", "y")...)
+	r := newTestConversation(t, m, keysOf("make a", "make n", "!rm n.txt && mkdir n.txt", "/undo", "n", "/undo turn", "y", "y")...)
 	r.mode = "yolo"
 	_, seen := r.run()
 	if n := strings.Count(seen, "cannot undo: n.txt"); n != 2 || strings.Count(seen, "skip it, and undo the change before it? [y]es, [n]o: ") != 2 {

@@ -157,8 +157,8 @@ func (p *typist) Drop() {
 	p.dropped++
 }
 
-// rig is a conversation over real sessions, real files and a scripted model.
-type rig struct {
+// testConversation is a conversation over real sessions, real files and a scripted model.
+type testConversation struct {
 	t       *testing.T
 	dir     string
 	paper   *paper
@@ -177,11 +177,11 @@ type rig struct {
 	fixer   func() verify.Verifier
 }
 
-func newRig(t *testing.T, m *llmtest.Model, keys ...key) *rig {
+func newTestConversation(t *testing.T, m *llmtest.Model, keys ...key) *testConversation {
 	t.Helper()
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	p := &paper{}
-	r := &rig{
+	r := &testConversation{
 		t: t, dir: dir, paper: p, typist: &typist{out: p, keys: keys, yield: make(chan struct{}, 1)}, model: m, signals: make(chan string, 8),
 		now: time.Date(2026, 1, 2, 3, 4, 0, 0, time.Local), step: time.Second, mode: "ask",
 	}
@@ -189,7 +189,7 @@ func newRig(t *testing.T, m *llmtest.Model, keys ...key) *rig {
 	return r
 }
 
-func (r *rig) clock() time.Time {
+func (r *testConversation) clock() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now = r.now.Add(r.step)
@@ -197,14 +197,14 @@ func (r *rig) clock() time.Time {
 }
 
 // still is a clock that stands: what a call took is not what is tested.
-func (r *rig) still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.Local) }
+func (r *testConversation) still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.Local) }
 
-func (r *rig) put(name, text string) {
+func (r *testConversation) put(name, text string) {
 	r.t.Helper()
 	must.Write(r.t, filepath.Join(r.dir, name), text)
 }
 
-func (r *rig) file(name string) string {
+func (r *testConversation) file(name string) string {
 	b, err := os.ReadFile(filepath.Join(r.dir, name))
 	if err != nil {
 		return "error: " + err.Error()
@@ -213,7 +213,7 @@ func (r *rig) file(name string) string {
 }
 
 // open opens a session as the command line does.
-func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
+func (r *testConversation) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Opened, error) {
 	r.opened++
 	id := fmt.Sprint("s", r.opened)
 	if w.Resume != "" {
@@ -256,7 +256,7 @@ func (r *rig) open(ctx context.Context, w slash.Want, _ chat.Person) (*chat.Open
 	}}, nil
 }
 
-func (r *rig) config() Config {
+func (r *testConversation) config() Config {
 	return Config{
 		In: r.typist, Out: r.paper, Signals: r.signals, Theme: r.theme,
 		Config: chat.Config{
@@ -272,7 +272,7 @@ func (r *rig) config() Config {
 }
 
 // run runs the conversation and returns what was printed.
-func (r *rig) run() (Exit, string) {
+func (r *testConversation) run() (Exit, string) {
 	r.t.Helper()
 	exit, err := Run(r.t.Context(), r.config(), slash.Want{})
 	if err != nil {
@@ -282,7 +282,7 @@ func (r *rig) run() (Exit, string) {
 }
 
 // events are all of a session's, of one kind.
-func events[B event.Body](r *rig, id string) []B {
+func events[B event.Body](r *testConversation, id string) []B {
 	r.t.Helper()
 	var out []B
 	for e, err := range r.store.Read(context.Background(), id, 0) {

@@ -26,7 +26,7 @@ import (
 // phases, undone turns, ends.
 func TestTheLogIsWhatWasSeen(t *testing.T) {
 	half := llmtest.Turn{Text: "Half a reply", Wait: make(chan struct{})}
-	r := newRig(t, llmtest.New(
+	r := newTestConversation(t, llmtest.New(
 		llmtest.Use("todo", `{"items":[{"text":"look","status":"in_progress"},{"text":"write","status":"pending"}]}`, "ask_user", `{"question":"Which?","options":["a","b"]}`),
 		llmtest.Use("write", `{"path":"a.txt","content":"1\n"}`, "bash", `{"command":"echo out; exit 3"}`),
 		llmtest.Use("nothing", `{}`),
@@ -135,7 +135,7 @@ func TestCallsBesideAQuestion(t *testing.T) {
 // What a slash command did between two turns was told by the command: the next
 // turn tells it no second time. SPEC 18.1
 func TestToldOnce(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("todo", `{"items":[{"text":"write","status":"in_progress"}]}`)), keysOf("/phase look", "/phase read", "go")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Use("todo", `{"items":[{"text":"write","status":"in_progress"}]}`)), keysOf("/phase look", "/phase read", "go")...)
 	r.mode = "yolo"
 	_, seen := r.run()
 	if strings.Contains(seen, "pawl: phase 1") || !strings.Contains(seen, "pawl: phase 3 of 3: write") {
@@ -170,7 +170,7 @@ func TestThoughtsBetweenWords(t *testing.T) {
 // What happens in a session between two turns is seen, before the next prompt
 // and once. SPEC 18.1
 func TestBetweenTurns(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("one"), llmtest.Say("two")), keysOf("go", "go on")...)
+	r := newTestConversation(t, llmtest.New(llmtest.Say("one"), llmtest.Say("two")), keysOf("go", "go on")...)
 	cfg := r.config()
 	cfg.Open = func(ctx context.Context, w slash.Want, p chat.Person) (*chat.Opened, error) {
 		o, err := r.open(ctx, w, p)
@@ -196,7 +196,7 @@ func TestFollowingEnds(t *testing.T) {
 		"stopped": func(c *chat.Follower, _ *chat.Opened) { c.Stop() },
 		"closed":  func(_ *chat.Follower, o *chat.Opened) { o.Close() },
 	} {
-		r := newRig(t, llmtest.New(llmtest.Say("hello")))
+		r := newTestConversation(t, llmtest.New(llmtest.Say("hello")))
 		o := must.Get(r.open(t.Context(), slash.Want{}, nil))(t)
 		c := chat.Follow(t.Context(), o.Session)
 		must.Done(t)(o.Session.Submit(t.Context(), session.Prompt{Text: "go"}))
@@ -223,7 +223,7 @@ func TestFollowingEnds(t *testing.T) {
 // last that it printed; then the outcome stands on a line of its own.
 func TestRunningCommandsSpeak(t *testing.T) {
 	m := llmtest.New(llmtest.Use("bash", `{"command":"printf 'one\n\u001b[31mtwo\n'; until [ -e go ]; do :; done"}`), llmtest.Say("it ran"))
-	r := newRig(t, m, keysOf("run it")...)
+	r := newTestConversation(t, m, keysOf("run it")...)
 	r.mode = "yolo"
 	r.paper.on("it printed: two)", func() { r.put("go", "") })
 	cfg := r.config()

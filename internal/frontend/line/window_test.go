@@ -12,13 +12,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
-// filled is a rig whose model has read enough for the window to be nearly
+// filled is a conversation whose model has read enough for the window to be nearly
 // full, and then reports that; summary is its answer to a request for one.
-func filled(t *testing.T, summary llmtest.Turn, keys ...string) *rig {
+func filled(t *testing.T, summary llmtest.Turn, keys ...string) *testConversation {
 	m := llmtest.New()
 	m.InfoValue.Window, m.InfoValue.MaxOutput = 16_384, 1024
 	n := 0
-	r := newRig(t, m, keysOf(keys...)...)
+	r := newTestConversation(t, m, keysOf(keys...)...)
 	m.Next = func(_ int, q *llm.Request) llmtest.Turn {
 		if len(q.Head.Tools) == 0 {
 			return summary

@@ -19,7 +19,7 @@ import (
 // SPEC 10.1, 18.3
 func TestDraftAndQueue(t *testing.T) {
 	first := llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`)
-	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(first, llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.begin()
 	r.see("  begun")
@@ -45,7 +45,7 @@ func TestDraftAndQueue(t *testing.T) {
 //
 // SPEC 18.3, 18.4
 func TestOneKeyAnswers(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.begin()
 	r.rest(1)
@@ -74,7 +74,7 @@ func TestOneKeyAnswers(t *testing.T) {
 //
 // SPEC 18.3
 func TestEscapeBeforeTheStart(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	var got []string
 	r.before = func(ctx context.Context, p chat.Person) error {
 		for _, options := range [][]choice.Option{choice.YesNo(), nil} {
@@ -107,7 +107,7 @@ func TestEscapeBeforeTheStart(t *testing.T) {
 // SPEC 18.3
 func TestNumberAnswers(t *testing.T) {
 	for typed, want := range map[string]string{"2": "blue", "2 of them": "2 of them"} {
-		r := newRig(t, llmtest.New(llmtest.Use("ask_user", `{"question":"Which?","options":["red","blue"]}`), llmtest.Say("all done")))
+		r := newTestScreen(t, llmtest.New(llmtest.Use("ask_user", `{"question":"Which?","options":["red","blue"]}`), llmtest.Say("all done")))
 		r.begin()
 		r.see("Enter answers")
 		if typed == "2" {
@@ -131,7 +131,7 @@ func TestNumberAnswers(t *testing.T) {
 // SPEC 4.7, 18.3
 func TestReasonIsNoAnswer(t *testing.T) {
 	for _, reason := range []string{"yes is wrong", "s", "always", "edit the other", "x", "no"} {
-		r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+		r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 		r.begin()
 		r.see("press a key")
 		r.clock.stand()
@@ -152,7 +152,7 @@ func TestReasonIsNoAnswer(t *testing.T) {
 //
 // SPEC 18.4
 func TestTabLeavesAQuestion(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.asked()
 	r.press("tab")
 	r.passed(time.Minute)
@@ -167,7 +167,7 @@ func TestTabLeavesAQuestion(t *testing.T) {
 //
 // SPEC 18.2, 18.4
 func TestMenuHidesNoAnswer(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "ask"
 	r.start("")
 	r.resize(40, 20)

@@ -13,7 +13,7 @@ import (
 //
 // SPEC 18.2
 func TestBackgroundCommands(t *testing.T) {
-	r := newRig(t, llmtest.New(
+	r := newTestScreen(t, llmtest.New(
 		llmtest.Use("bash", `{"command":"echo first; echo Local: http://0.0.0.0:5173/ ; exec sleep 600","background":true}`),
 		llmtest.Use("bash_output", `{"id":"bg1","wait":60}`),
 		llmtest.Say("It runs."),

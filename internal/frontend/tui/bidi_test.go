@@ -34,7 +34,7 @@ func TestRightToLeft(t *testing.T) {
 			t.Parallel()
 			old, new := "old "+hebrew+" end\n", "new "+arabic+" "+hebrew+" end\n"
 			m := llmtest.New(llmtest.Turn{Text: text, Piece: 3}, llmtest.Use("read", `{"path":"f.txt"}`), llmtest.Use("edit", fmt.Sprintf(`{"path":"f.txt","old":%q,"new":%q}`, old, new)), llmtest.Say("all done"))
-			r := newRig(t, m)
+			r := newTestScreen(t, m)
 			r.width = width
 			must.Do(t, os.WriteFile(filepath.Join(r.dir, "f.txt"), []byte(old), 0o644))
 			r.start("")
@@ -86,7 +86,7 @@ func TestRightToLeft(t *testing.T) {
 //
 // SPEC 18.5
 func TestCaretFromRightToLeft(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	r.start("")
 	r.see("enter a task")
 	for _, text := range []string{"שלום עולם abc", "مرحبا 12 بالعالم", "בְּרֵאשִׁית x", "می\u200cخواهم", "a (שלום) b", "漢字 שלום 👍🏽"} {

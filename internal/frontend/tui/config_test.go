@@ -14,20 +14,20 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 )
 
-func (r *rig) ownFile() settings.Config {
+func (r *testScreen) ownFile() settings.Config {
 	return settings.Config{Path: filepath.Join(r.dir, "home", "config.json")}
 }
 
-func (r *rig) projectFile() settings.Config {
+func (r *testScreen) projectFile() settings.Config {
 	return settings.Config{Path: settings.Project(r.dir), Project: true}
 }
 
-func (r *rig) settings() ([]settings.Setting, error) {
+func (r *testScreen) settings() ([]settings.Setting, error) {
 	return settings.Listed(r.ownFile(), r.projectFile(), func(string) string { return "" })
 }
 
 // pawl stands for `pawl config`.
-func (r *rig) pawl(_ context.Context, out io.Writer, args ...string) error {
+func (r *testScreen) pawl(_ context.Context, out io.Writer, args ...string) error {
 	f := r.ownFile()
 	if i := slices.Index(args, "--project"); i > 0 {
 		f = r.projectFile()
@@ -46,7 +46,7 @@ func (r *rig) pawl(_ context.Context, out io.Writer, args ...string) error {
 //
 // SPEC 17.5, 18.3
 func TestConfigForm(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	r.start("")
 	r.see("mode ask; /help")
 	find := func(words, row string) {

@@ -10,8 +10,8 @@ import (
 )
 
 // swarmRig is a screen on which a swarm of two tasks runs. Its interrupts come to by.
-func swarmRig(t *testing.T) (r *rig, by chan string, tell func(...event.Body)) {
-	r = newRig(t, llmtest.New())
+func swarmRig(t *testing.T) (r *testScreen, by chan string, tell func(...event.Body)) {
+	r = newTestScreen(t, llmtest.New())
 	by = make(chan string, 10)
 	r.swarm = func(who string) { by <- who }
 	r.start("")

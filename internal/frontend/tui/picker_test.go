@@ -104,7 +104,7 @@ func TestPickNarrow(t *testing.T) {
 //
 // SPEC 10.3, 18.3
 func TestPickSession(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	r.start("")
 	r.see("mode ask; /help")
 	for _, leave := range []string{"esc", "ctrl+c"} {
@@ -134,7 +134,7 @@ func TestPickSession(t *testing.T) {
 // SPEC 10.3, 18.3
 func TestPickCommand(t *testing.T) {
 	goes := make(chan struct{})
-	r := newRig(t, llmtest.New(llmtest.Turn{Text: "all done", Wait: goes}))
+	r := newTestScreen(t, llmtest.New(llmtest.Turn{Text: "all done", Wait: goes}))
 	r.begin()
 	r.see("esc interrupts")
 	r.enter("/help")

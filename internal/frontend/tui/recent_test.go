@@ -14,7 +14,7 @@ import (
 func TestLongSessionIsOpenedAgain(t *testing.T) {
 	m := llmtest.New()
 	m.Next = func(n int, _ *llm.Request) llmtest.Turn { return llmtest.Say(fmt.Sprintf("reply number %d.", n+1)) }
-	r := newRig(t, m)
+	r := newTestScreen(t, m)
 	r.start("")
 	const turns = 8
 	for n := range turns {
@@ -25,7 +25,7 @@ func TestLongSessionIsOpenedAgain(t *testing.T) {
 	r.press("ctrl+d")
 	r.left()
 
-	again := newRig(t, llmtest.New(llmtest.Say(fmt.Sprintf("reply number %d.", turns+1))))
+	again := newTestScreen(t, llmtest.New(llmtest.Say(fmt.Sprintf("reply number %d.", turns+1))))
 	again.store, again.dir, again.recent = r.store, r.dir, 20
 	again.start("s1")
 	again.until("ready", func(s string) bool {

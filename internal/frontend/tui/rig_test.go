@@ -31,9 +31,9 @@ import (
 // the slowest machine.
 const patient = 3 * time.Minute
 
-// rig is a screen on a terminal in memory over real sessions, real files and a
+// testScreen is a screen on a terminal in memory over real sessions, real files and a
 // scripted model.
-type rig struct {
+type testScreen struct {
 	dropped   func(string) (*Picture, error)
 	clipboard func(context.Context) (*Picture, error)
 	before    func(context.Context, chat.Person) error // before a session is opened
@@ -125,11 +125,11 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func newRig(t testing.TB, m *llmtest.Model) *rig {
+func newTestScreen(t testing.TB, m *llmtest.Model) *testScreen {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
-	r := &rig{
+	r := &testScreen{
 		t: t, dir: dir, mode: "ask", model: m, width: 80, theme: styled.Plain,
 		wrote: make(chan struct{}, 1), events: make(chan any), exit: make(chan Exit, 1),
 		clock: clock{now: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)},
@@ -139,10 +139,10 @@ func newRig(t testing.TB, m *llmtest.Model) *rig {
 }
 
 // still is a clock that stands: what a call took is not what is tested.
-func (r *rig) still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
+func (r *testScreen) still() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
 
 // Write is the terminal.
-func (r *rig) Write(p []byte) (int, error) {
+func (r *testScreen) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	n, err := r.term.Write(p)
 	r.mu.Unlock()
@@ -154,7 +154,7 @@ func (r *rig) Write(p []byte) (int, error) {
 }
 
 // WriteFor is a terminal whose window may change at any moment.
-func (r *rig) WriteFor(width int, p []byte) (int, error) {
+func (r *testScreen) WriteFor(width int, p []byte) (int, error) {
 	r.mu.Lock()
 	if r.sudden != nil { // the event comes later
 		if w := r.sudden(); w > 0 {
@@ -174,7 +174,7 @@ func (r *rig) WriteFor(width int, p []byte) (int, error) {
 	return now, nil
 }
 
-func (r *rig) open(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
+func (r *testScreen) open(ctx context.Context, w slash.Want, person chat.Person) (*chat.Opened, error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	if r.over {
@@ -223,9 +223,9 @@ func (r *rig) open(ctx context.Context, w slash.Want, person chat.Person) (*chat
 }
 
 // beside is a screen that is attached to the session of this one.
-func (r *rig) beside(steer bool, sudden func() int) *rig {
+func (r *testScreen) beside(steer bool, sudden func() int) *testScreen {
 	r.t.Helper()
-	w := newRig(r.t, llmtest.New())
+	w := newTestScreen(r.t, llmtest.New())
 	w.dir, w.store, w.width, w.steers, w.sudden = r.dir, r.store, r.width, steer, sudden
 	var err error
 	if w.owner, err = attach.Dial(r.t.Context(), r.live, "s1", steer); err != nil {
@@ -236,7 +236,7 @@ func (r *rig) beside(steer bool, sudden func() int) *rig {
 }
 
 // follow opens the session of another screen.
-func (r *rig) follow(ctx context.Context) (*chat.Opened, error) {
+func (r *testScreen) follow(ctx context.Context) (*chat.Opened, error) {
 	cfg := sessiontest.Config(r.t, r.dir, r.model, nil)
 	cfg.Store, cfg.Owner, cfg.Person, cfg.Now, cfg.NewID = r.store, r.owner, true, r.still, func() string { return "w" }
 	s, err := session.Open(ctx, cfg)
@@ -248,7 +248,7 @@ func (r *rig) follow(ctx context.Context) (*chat.Opened, error) {
 }
 
 // start opens the screen, on a session of before where one is named.
-func (r *rig) start(resume string) {
+func (r *testScreen) start(resume string) {
 	r.t.Helper()
 	r.term = emulator.New(r.width, 24)
 	ctx, stop := context.WithCancel(context.Background())
@@ -299,20 +299,20 @@ func (r *rig) start(resume string) {
 	})
 }
 
-func (r *rig) text() string {
+func (r *testScreen) text() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.term.Text()
 }
 
-func (r *rig) screen() string {
+func (r *testScreen) screen() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.term.Screen()
 }
 
 // until waits until what is seen is so.
-func (r *rig) until(what string, is func(text string) bool) {
+func (r *testScreen) until(what string, is func(text string) bool) {
 	r.t.Helper()
 	late := time.After(patient)
 	for !is(r.text()) {
@@ -325,20 +325,20 @@ func (r *rig) until(what string, is func(text string) bool) {
 }
 
 // see waits for a text.
-func (r *rig) see(text string) {
+func (r *testScreen) see(text string) {
 	r.t.Helper()
 	r.until(text, func(seen string) bool { return strings.Contains(seen, text) })
 }
 
 // rest waits for the end of what runs.
-func (r *rig) rest(turns int) {
+func (r *testScreen) rest(turns int) {
 	r.t.Helper()
 	r.until("rest", func(seen string) bool {
 		return strings.Count(seen, "model repl") >= turns && !strings.Contains(r.screen(), "esc interrupts")
 	})
 }
 
-func (r *rig) send(e any) {
+func (r *testScreen) send(e any) {
 	r.t.Helper()
 	select {
 	case r.events <- e:
@@ -348,7 +348,7 @@ func (r *rig) send(e any) {
 }
 
 // press presses keys by name.
-func (r *rig) press(names ...string) {
+func (r *testScreen) press(names ...string) {
 	r.t.Helper()
 	for _, n := range names {
 		k := keys.Press{Name: n}
@@ -361,14 +361,14 @@ func (r *rig) press(names ...string) {
 
 // pass lets time pass once all that was sent is dealt with: the screen takes the
 // next thing only then.
-func (r *rig) pass(d time.Duration) {
+func (r *testScreen) pass(d time.Duration) {
 	r.t.Helper()
 	r.send(keys.Focus{In: true})
 	r.clock.pass(d)
 }
 
 // say types a text.
-func (r *rig) say(text string) {
+func (r *testScreen) say(text string) {
 	r.t.Helper()
 	for _, c := range text {
 		r.press(string(c))
@@ -376,14 +376,14 @@ func (r *rig) say(text string) {
 }
 
 // begin starts, and enters a prompt.
-func (r *rig) begin() {
+func (r *testScreen) begin() {
 	r.t.Helper()
 	r.start("")
 	r.enter("go")
 }
 
 // asked begins, until a question has been seen for a while.
-func (r *rig) asked() {
+func (r *testScreen) asked() {
 	r.t.Helper()
 	r.clock.stand()
 	r.begin()
@@ -393,28 +393,28 @@ func (r *rig) asked() {
 }
 
 // enter types a text and presses Enter.
-func (r *rig) enter(text string) {
+func (r *testScreen) enter(text string) {
 	r.t.Helper()
 	r.say(text)
 	r.press("enter")
 }
 
 // passed is pass, and then the screen sees that time has passed.
-func (r *rig) passed(d time.Duration) {
+func (r *testScreen) passed(d time.Duration) {
 	r.t.Helper()
 	r.pass(d)
 	r.send(keys.Focus{In: true})
 }
 
 // unmade ends the test where the call that asks has made its file.
-func (r *rig) unmade(why string) {
+func (r *testScreen) unmade(why string) {
 	r.t.Helper()
 	if _, err := os.Stat(filepath.Join(r.dir, "new.txt")); err == nil {
 		r.t.Fatal(why)
 	}
 }
 
-func (r *rig) resize(width, height int) {
+func (r *testScreen) resize(width, height int) {
 	r.t.Helper()
 	r.mu.Lock()
 	r.term.Resize(width, height)
@@ -423,7 +423,7 @@ func (r *rig) resize(width, height int) {
 }
 
 // resized tells the screen of another size, if it still runs.
-func (r *rig) resized(width, height int) {
+func (r *testScreen) resized(width, height int) {
 	select {
 	case r.events <- Resize{width, height}:
 	case <-r.ended:
@@ -431,7 +431,7 @@ func (r *rig) resized(width, height int) {
 }
 
 // left waits for the screen's end.
-func (r *rig) left() Exit {
+func (r *testScreen) left() Exit {
 	r.t.Helper()
 	select {
 	case e := <-r.exit:

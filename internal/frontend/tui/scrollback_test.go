@@ -74,12 +74,12 @@ func scrollback(t *testing.T, rnd *rand.Rand, replies int) {
 		}
 		return llmtest.Turn{Text: b.String(), Piece: 1 + says.IntN(40)}
 	}
-	r := newRig(t, m)
+	r := newTestScreen(t, m)
 	r.live = socketFolder(t)
 	r.sudden = sometimes(rnd)
 	r.start("")
 	turns, height := 0, 24
-	var watcher *rig
+	var watcher *testScreen
 	gone := map[int]bool{}
 	for i := range replies {
 		if i == replies/3 { // in the middle, with all that was before
@@ -154,7 +154,7 @@ func sometimes(rnd *rand.Rand) func() int {
 
 // once checks that each line is on the terminal once, except those of replies
 // that were broken off before it came: no log keeps them.
-func once(t *testing.T, r *rig, marks int, gone map[int]bool) {
+func once(t *testing.T, r *testScreen, marks int, gone map[int]bool) {
 	t.Helper()
 	var got []int
 	for _, f := range marked.FindAllStringSubmatch(strings.ReplaceAll(r.text(), "\n", " "), -1) {

@@ -14,7 +14,7 @@ const planned = "I looked.\n\n# Plan: a flag\n\n## Phase 1: parse it\n\nIn main.
 // a question is asked beside the conversation, the states are one key away, a reply is
 // copied, a theme chosen; and each prompt of a command is seen.
 func TestCommandsOnTheScreen(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say(planned), llmtest.Say("All *done*."), llmtest.Say("It is **42**."), llmtest.Say("reviewed")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say(planned), llmtest.Say("All *done*."), llmtest.Say("It is **42**."), llmtest.Say("reviewed")))
 	r.start("")
 	r.enter("/plan add a flag")
 	r.see("› add a flag")

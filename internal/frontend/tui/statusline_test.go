@@ -16,7 +16,7 @@ import (
 // a turn ends, at most two rows of it, and nothing of it reaches the terminal as a command.
 func TestStatusLine(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, llmtest.New(llmtest.Say("fine")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("fine")))
 	var mu sync.Mutex
 	var inputs []map[string]any
 	r.own = func(_ context.Context, input []byte) string {
@@ -51,7 +51,7 @@ func TestStatusLine(t *testing.T) {
 // One that hangs stops nothing, and one that prints nothing takes no row.
 func TestStatusLineThatHangs(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, llmtest.New(llmtest.Say("fine")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("fine")))
 	r.own = func(ctx context.Context, _ []byte) string {
 		<-ctx.Done()
 		return "too late"
@@ -67,7 +67,7 @@ func TestStatusLineThatHangs(t *testing.T) {
 
 // SPEC 5.4, 18.2: while a request is tried again, one clock runs, and the next step is told.
 func TestTryingAgain(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Turn{Err: &fault.Error{Category: fault.Provider, Retryable: true, Message: "busy", RetryAfter: time.Minute}}))
+	r := newTestScreen(t, llmtest.New(llmtest.Turn{Err: &fault.Error{Category: fault.Provider, Retryable: true, Message: "busy", RetryAfter: time.Minute}}))
 	r.start("")
 	r.enter("do it")
 	r.see("● trying again · esc interrupts, then /model takes another")

@@ -39,7 +39,7 @@ func (f finds) Find(ctx context.Context, begin string, _ int) (out []tool.Symbol
 // SPEC 10.1, 18.3
 func TestSymbols(t *testing.T) {
 	m := llmtest.New(llmtest.Say("all done"))
-	r := newRig(t, m)
+	r := newTestScreen(t, m)
 	f := finds{known: []tool.SymbolPosition{
 		{Path: "calc.go", Line: 2, EndLine: 3, Name: "calAdd", Kind: "function"}, {Path: "my calc.go", Line: 7, EndLine: 9, Name: "calSub", In: "Box", Kind: "method"},
 	}, asked: make(chan string, 9), may: make(chan struct{})}

@@ -23,7 +23,7 @@ import (
 //
 // SPEC 18.1, 18.4
 func TestConversation(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "I think.", Text: "# Head\n\nSome **bold** text and `code`.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n", Piece: 3}))
+	r := newTestScreen(t, llmtest.New(llmtest.Turn{Reasoning: "I think.", Text: "# Head\n\nSome **bold** text and `code`.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n", Piece: 3}))
 	r.start("")
 	r.enter("hello")
 	r.rest(1)
@@ -55,7 +55,7 @@ $0.0003, 1 model reply, 100 tokens in (0 cached), 20 out
 	if got := r.text(); got != want+"to continue this session: pawl --resume s1\n" {
 		t.Errorf("it leaves\n%s", got)
 	}
-	again := newRig(t, llmtest.New())
+	again := newTestScreen(t, llmtest.New())
 	again.store, again.dir = r.store, r.dir
 	again.start("s1")
 	again.see("model reply")
@@ -88,7 +88,7 @@ func TestQuestion(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, llmtest.New(write, llmtest.Say("all done")))
+			r := newTestScreen(t, llmtest.New(write, llmtest.Say("all done")))
 			r.begin()
 			r.see("press a key")
 			r.see("+one")
@@ -130,7 +130,7 @@ func TestQuestion(t *testing.T) {
 //
 // SPEC 4.7, 18.3
 func TestAWordIsNoAnswer(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.begin()
 	r.see("press a key")
 	r.press("enter")
@@ -160,7 +160,7 @@ func TestQuestionTakesNoTyping(t *testing.T) {
 	asks := make(chan struct{})
 	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
 	first.Wait = asks
-	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
 	r.begin()
 	r.see("esc interrupts")
@@ -190,7 +190,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 	for _, word := range []string{"yes it may", "sure", "all of them", "also this", "e2e tests", "y?", "ok then"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+			r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 			r.asked()
 			for _, c := range word {
 				r.pass(letterDelay / 2)
@@ -214,7 +214,7 @@ func TestQuestionTakesNoWord(t *testing.T) {
 //
 // SPEC 18.4
 func TestPasteIsNoAnswer(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.asked()
 	r.send(keys.Paste{Text: "y"})
 	r.say("e")
@@ -232,7 +232,7 @@ func TestPasteIsNoAnswer(t *testing.T) {
 func TestALetterAnswersOneCall(t *testing.T) {
 	two := llmtest.Use("write", `{"path":"old.txt","content":"x\n"}`)
 	two.Calls = append(two.Calls, llm.Call{ID: "second", Name: "write", Args: json.RawMessage(`{"path":"new.txt","content":"x\n"}`)})
-	r := newRig(t, llmtest.New(two, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(two, llmtest.Say("all done")))
 	r.asked()
 	for i, key := range []string{"o", "y"} {
 		r.press(key)
@@ -254,7 +254,7 @@ func TestQuestionWaits(t *testing.T) {
 	asks := make(chan struct{})
 	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
 	first.Wait = asks
-	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(first, llmtest.Say("all done")))
 	r.clock.stand()
 	r.begin()
 	r.see("esc interrupts")
@@ -280,7 +280,7 @@ func TestQuestionWaits(t *testing.T) {
 //
 // SPEC 4.15, 18.3
 func TestNextMode(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	r.start("")
 	r.see("mode ask; /help")
 	for _, mode := range []string{"accept-edits", "plan", "auto", "ask"} {
@@ -298,7 +298,7 @@ func TestSteering(t *testing.T) {
 	first := llmtest.Use("read", `{"path":"a.txt"}`)
 	first.Wait = goes
 	first.Before = func(*llm.Request) { close(arrived) }
-	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(first, llmtest.Say("all done")))
 	r.begin()
 	r.see("esc interrupts")
 	<-arrived // what is said before goes with this request
@@ -320,7 +320,7 @@ func TestSteering(t *testing.T) {
 
 // SPEC 10.3, 18.3
 func TestInterrupt(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`), llmtest.Say("and now?")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("bash", `{"command":"echo begun; sleep 1000"}`), llmtest.Say("and now?")))
 	r.mode = "yolo"
 	r.begin()
 	r.see("  begun") // live output
@@ -342,7 +342,7 @@ func TestInterrupt(t *testing.T) {
 
 // SPEC 10.3
 func TestThreeInterrupts(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
 	r.mode = "yolo"
 	r.clock.stand()
 	r.begin()
@@ -366,15 +366,15 @@ func TestThreeInterrupts(t *testing.T) {
 //
 // SPEC 10.3, 18.3
 func TestThreeInterruptsInAnyOrder(t *testing.T) {
-	for name, press := range map[string]func(*rig){
-		"it runs on": func(r *rig) {
+	for name, press := range map[string]func(*testScreen){
+		"it runs on": func(r *testScreen) {
 			r.swarm = func(string) {} // an interrupt does not end it
 			r.start("")
 			r.see("esc interrupts")
 			r.say("typed")
 			r.press("ctrl+c", "ctrl+c", "ctrl+c")
 		},
-		"it ends after the first": func(r *rig) {
+		"it ends after the first": func(r *testScreen) {
 			r.begin()
 			r.see("esc interrupts")
 			r.say("typed")
@@ -382,13 +382,13 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 			r.until("rest", func(string) bool { return !strings.Contains(r.screen(), "esc interrupts") })
 			r.press("ctrl+c", "ctrl+c")
 		},
-		"nothing ran": func(r *rig) {
+		"nothing ran": func(r *testScreen) {
 			r.start("")
 			r.see("mode ask; /help")
 			r.say("typed")
 			r.press("ctrl+c", "ctrl+c", "ctrl+c")
 		},
-		"a view is open": func(r *rig) {
+		"a view is open": func(r *testScreen) {
 			r.start("")
 			r.see("mode ask; /help")
 			r.say("typed")
@@ -396,7 +396,7 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, llmtest.New(llmtest.Turn{Wait: make(chan struct{})}))
+			r := newTestScreen(t, llmtest.New(llmtest.Turn{Wait: make(chan struct{})}))
 			r.clock.stand()
 			press(r)
 			if e := r.left(); e.By != "SIGINT" {
@@ -411,7 +411,7 @@ func TestThreeInterruptsInAnyOrder(t *testing.T) {
 
 // SPEC 18.2, 18.4
 func TestLongOutput(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; exit 3"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("bash", `{"command":"seq 10000; exit 3"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.begin()
 	r.see("all done")
@@ -447,7 +447,7 @@ func TestLongOutput(t *testing.T) {
 // SPEC 16.11
 func TestHostileText(t *testing.T) {
 	evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b]2;title\x1b\\c\x1b[2J\x1b[1;1Hd\u009b31me\u202ef\x1b]8;;http://evil\x1b\\g\x1b[?1049hh\rI\x08\x07\x1bP1$r\x1b\\j\x1bck"
-	r := newRig(t, llmtest.New(
+	r := newTestScreen(t, llmtest.New(
 		llmtest.Turn{Reasoning: evil, Text: evil + "\n```go\n" + evil + "\n```\n| " + evil + " | b |\n|--|--|\n| " + evil + " | x |\n[x](" + evil + ") [y](http://a/\x1b]0;t\x07)\n", Piece: 2},
 		llmtest.Use("bash", `{"command":"printf '\\033]52;c;x\\007\\033[2J\\233evil\\n'; cat hostile; exit 1"}`),
 		llmtest.Use("edit", `{"path":"hostile","old":"one","new":"two"}`),
@@ -482,7 +482,7 @@ func TestHostileText(t *testing.T) {
 
 // SPEC 18.2
 func TestUnfold(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Turn{Reasoning: "a secret thought", Calls: llmtest.Use("bash", `{"command":"seq 100; exit 1"}`).Calls}, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Turn{Reasoning: "a secret thought", Calls: llmtest.Use("bash", `{"command":"seq 100; exit 1"}`).Calls}, llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.begin()
 	r.see("all done")
@@ -524,7 +524,7 @@ func TestUnfold(t *testing.T) {
 
 // SPEC 10.1, 18.3
 func TestCompletion(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("all done")))
 	r.start("")
 	r.say("/mo")
 	r.see("show or set the permission mode")
@@ -561,7 +561,7 @@ func TestNotice(t *testing.T) {
 	asks := make(chan struct{})
 	first := llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`)
 	first.Wait = asks
-	r := newRig(t, llmtest.New(first, llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(first, llmtest.Say("all done")))
 	r.begin()
 	r.see("esc interrupts")
 	r.send(keys.Focus{In: false})
@@ -584,7 +584,7 @@ func TestNotice(t *testing.T) {
 //
 // SPEC 18.4
 func TestRestWritesNothing(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("all done")))
 	r.begin()
 	r.rest(1)
 	r.press("left") // which changes nothing: all before it is drawn
@@ -606,7 +606,7 @@ func TestRestWritesNothing(t *testing.T) {
 
 // SPEC 18.5
 func TestNarrow(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a-file-with-quite-a-long-name.txt","content":"漢字\n"}`), llmtest.Say(reply)))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"a-file-with-quite-a-long-name.txt","content":"漢字\n"}`), llmtest.Say(reply)))
 	r.width = 40
 	r.start("")
 	r.enter("go 漢字 and a prompt that is longer than the window")
@@ -623,7 +623,7 @@ func TestNarrow(t *testing.T) {
 // SPEC 10.3
 func TestSignals(t *testing.T) {
 	for _, name := range []string{"SIGTERM", "SIGHUP"} {
-		r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
+		r := newTestScreen(t, llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)))
 		r.mode = "yolo"
 		r.begin()
 		r.see("● bash sleep 1000")
@@ -637,7 +637,7 @@ func TestSignals(t *testing.T) {
 
 // SPEC 18.3
 func TestEditor(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("all done")))
 	r.start("")
 	r.say("text")
 	r.press("ctrl+g")

@@ -17,7 +17,7 @@ import (
 //
 // SPEC 18.3
 func TestShellKeys(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	r.start("")
 	r.say("text")
 	r.press("ctrl+x", "ctrl+e")
@@ -35,7 +35,7 @@ func TestShellKeys(t *testing.T) {
 // SPEC 18.3
 func TestLargePaste(t *testing.T) {
 	m := llmtest.New(llmtest.Say("all read"))
-	r := newRig(t, m)
+	r := newTestScreen(t, m)
 	r.start("")
 	r.send(keys.Paste{Text: strings.Repeat("0123456789\n", 120_000)})
 	r.see("[pasted text 1: 120000 lines, 1.3 MB]")
@@ -56,7 +56,7 @@ func TestLargePaste(t *testing.T) {
 func TestHugePaste(t *testing.T) {
 	hold := make(chan struct{})
 	m := llmtest.New(llmtest.Say("all read"), llmtest.Turn{Text: "half a\n\nword", Piece: 4, Wait: hold})
-	r := newRig(t, m)
+	r := newTestScreen(t, m)
 	r.start("")
 	paste := strings.Repeat("0123456789\n", 910_000)
 	const stands = "[pasted text 1: 910000 lines, 10.0 MB]"
@@ -107,7 +107,7 @@ func TestTheme(t *testing.T) {
 func TestFirstFrameWaitsForNothing(t *testing.T) {
 	for name, answers := range map[string]bool{"a terminal that answers": true, "one that does not": false} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, llmtest.New(llmtest.Say("all read")))
+			r := newTestScreen(t, llmtest.New(llmtest.Say("all read")))
 			r.clock.stands, r.asks, r.theme = true, true, styled.Dark
 			r.start("")
 			r.see("› " + invitation)
@@ -142,7 +142,7 @@ func TestFirstFrameWaitsForNothing(t *testing.T) {
 func TestPictures(t *testing.T) {
 	m := llmtest.New(llmtest.Say("a cat"), llmtest.Say("a dog"))
 	m.InfoValue.Images = true
-	r := newRig(t, m)
+	r := newTestScreen(t, m)
 	image := func(name string) *Picture {
 		return &Picture{Name: name, Media: llm.Media{Type: "image/png", Data: []byte(name)}}
 	}

@@ -33,7 +33,7 @@ func TestEscapeWithVi(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, hang())
+			r := newTestScreen(t, hang())
 			r.vi = true
 			r.begin()
 			r.see("half a")
@@ -60,7 +60,7 @@ func TestEscapeWithVi(t *testing.T) {
 //
 // SPEC 10.2, 18.3
 func TestViRewinds(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("all done")))
 	r.vi = true
 	r.start("")
 	r.enter("first")
@@ -78,7 +78,7 @@ func TestViRewinds(t *testing.T) {
 //
 // SPEC 18.3
 func TestViKeys(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.vi = true
 	r.start("")
 	r.see("INSERT · ask")
@@ -113,7 +113,7 @@ func TestViKeys(t *testing.T) {
 //
 // SPEC 18.3
 func TestViChanges(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("all done")))
 	r.vi = true
 	r.start("")
 	r.enter("first of all")

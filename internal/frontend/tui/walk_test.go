@@ -92,7 +92,7 @@ func TestHeadOnce(t *testing.T) {
 //
 // SPEC 18.3
 func TestCommandInsteadOfAnAnswer(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.begin()
 	r.rest(1)
@@ -137,7 +137,7 @@ func TestMissingLines(t *testing.T) {
 //
 // SPEC 18.3
 func TestPutAside(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Say("all done")))
 	r.start("")
 	r.see("enter a task")
 	long := strings.Repeat("a line\n", 30)
@@ -170,7 +170,7 @@ func TestClearedScreen(t *testing.T) {
 		fmt.Fprintf(&text, "row%02d of it\n\n", i)
 	}
 	for _, height := range []int{10, 24, 80} {
-		r := newRig(t, llmtest.New(llmtest.Say(text.String())))
+		r := newTestScreen(t, llmtest.New(llmtest.Say(text.String())))
 		r.start("")
 		r.resize(80, height)
 		r.enter("go")
@@ -201,7 +201,7 @@ func TestClearedScreen(t *testing.T) {
 //
 // SPEC 18.2
 func TestDiffHasItsCommand(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("write", `{"path":"new.txt","content":"x\n"}`), llmtest.Say("all done")))
 	r.mode = "yolo"
 	r.begin()
 	r.rest(1)
@@ -220,7 +220,7 @@ func TestDiffHasItsCommand(t *testing.T) {
 //
 // SPEC 18.3
 func TestKeysWhereItIsNarrow(t *testing.T) {
-	r := newRig(t, llmtest.New())
+	r := newTestScreen(t, llmtest.New())
 	r.start("")
 	r.resize(40, 20)
 	r.press("?")
@@ -232,7 +232,7 @@ func TestKeysWhereItIsNarrow(t *testing.T) {
 //
 // SPEC 18.3
 func TestQuestionOnALowScreen(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("bash", `{"command":"echo a b c > new.txt"}`), llmtest.Say("done")))
+	r := newTestScreen(t, llmtest.New(llmtest.Use("bash", `{"command":"echo a b c > new.txt"}`), llmtest.Say("done")))
 	r.begin()
 	r.see("press a key")
 	r.resize(20, 6)

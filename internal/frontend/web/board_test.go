@@ -52,7 +52,7 @@ func (o oneSwarm) Cancel(context.Context, string, CancelSwarm) (string, error) {
 // SPEC 21.3: the board has the swarm's tasks, machines and money, for every device; only
 // one that steers cancels it.
 func TestBoard(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	watch, steer := r.paired(Watch), r.paired(Steer)
 	if code, _, _ := r.ask(watch, "GET", "/api/s/s1/swarm", nil, nil); code != 404 {
 		t.Error("it is no swarm:", code)
@@ -84,7 +84,7 @@ func TestBoard(t *testing.T) {
 // SPEC 21.3: a swarm that no process runs goes on from a page as from a terminal: once, by a
 // device that steers, also after its changes were looked at here; it ends with its session.
 func TestResumeSwarm(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	watch, steer := r.paired(Watch), r.paired(Steer)
 	if code := r.post(steer, "/api/s/s1/swarm/resume", ResumeSwarm{}); code != 404 {
 		t.Error("it is no swarm:", code)
@@ -117,7 +117,7 @@ func TestResumeSwarm(t *testing.T) {
 	if code := r.post(steer, "/api/s/s1/swarm/resume", ResumeSwarm{Workers: 2, USD: 5, WritePartial: true}); code != 200 {
 		t.Error("not resumed:", code)
 	}
-	id := "opened-0" // the rig's id of it
+	id := "opened-0" // the server's id of it
 	l := r.s.sessions.of(id)
 	if l == nil || !l.Runs {
 		t.Fatalf("%+v", l)
@@ -137,7 +137,7 @@ func TestResumeSwarm(t *testing.T) {
 // SPEC 21.3: what a person decides about a task goes to the swarm, from a device that steers,
 // and only what was offered; the diff of its result is text.
 func TestSteerTask(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	watch, steer := r.paired(Watch), r.paired(Steer)
 	var did []SteerTask
 	one := oneSwarm{steered: &did}

@@ -14,7 +14,7 @@ import (
 
 // SPEC 21.4: requests of other names, other pages and forms reach nothing.
 func TestRefused(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	steers := r.paired(Steer)
 	host := func(h string) func(*http.Request) { return func(q *http.Request) { q.Host = h } }
 	head := func(k, v string) func(*http.Request) { return func(q *http.Request) { q.Header.Set(k, v) } }
@@ -82,7 +82,7 @@ func TestRefused(t *testing.T) {
 // SPEC 21.4: a code is good once, for two minutes and a few tries; what it buys is a
 // cookie that no script reads and no file has.
 func TestPairing(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	pair := func(code string) (int, http.Header) {
 		status, _, h := r.ask("", "POST", "/api/pair", Pairing{Code: code}, nil)
 		return status, h
@@ -148,7 +148,7 @@ func TestPairing(t *testing.T) {
 
 // SPEC 21.2: a device may do what its code was made for.
 func TestRights(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	cookies := map[Rights]string{Watch: r.paired(Watch), Answer: r.paired(Answer), Steer: r.paired(Steer)}
 	for _, c := range routes() {
 		if c.right == "" || c.path == "/api/events" || c.path == "/api/s/{id}/log" || c.method == "DELETE" { // which are tried elsewhere

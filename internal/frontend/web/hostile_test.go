@@ -45,7 +45,7 @@ func (h hostileSwarm) Diff(context.Context, string, string) (string, error) { re
 func TestHostileEverywhere(t *testing.T) {
 	takes := taken(t)
 	for i, text := range eventtest.Hostile {
-		r := newRig(t, llmtest.New())
+		r := newTestServer(t, llmtest.New())
 		r.s.cfg.Swarms, r.s.sessions.cfg.Swarms = hostileSwarm{text: text}, hostileSwarm{text: text}
 		r.s.cfg.Models = func(context.Context) []UsableModel { return []UsableModel{{text, text, text}} }
 		raw := must.Get(json.Marshal(map[string]string{"path": text, "command": text}))(t)

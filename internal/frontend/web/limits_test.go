@@ -26,7 +26,7 @@ import (
 // SPEC 21.4: who guesses codes or cookies is slowed down, and voids no code with that; a
 // device that asks without end is, too. Neither stops the others.
 func TestTooOften(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	watches, other := r.paired(Watch), r.paired(Watch)
 	guess := func() int { return r.post("", "/api/pair", Pairing{Code: "AAAAAAAAAAAA"}) }
 	for range r.s.tries.atOnce {
@@ -71,7 +71,7 @@ func TestTooOften(t *testing.T) {
 }
 
 // stream is a viewer that reads in this process.
-func (r *rig) stream(ctx context.Context, cookie string) (*pipe, chan int) {
+func (r *testServer) stream(ctx context.Context, cookie string) (*pipe, chan int) {
 	q := httptest.NewRequestWithContext(ctx, "GET", "http://localhost:7295/api/events", nil)
 	q.Header.Set("Cookie", cookie)
 	p, left := &pipe{header: http.Header{}, got: make(chan string, 100)}, make(chan int, 1)
@@ -99,7 +99,7 @@ func (p *pipe) Write(b []byte) (int, error) {
 // SPEC 21.4: a thousand pages see the same, one more is told why it does not, and a device
 // does not take the places of others.
 func TestThousandViewers(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	var pages []*pipe
@@ -137,7 +137,7 @@ func TestThousandViewers(t *testing.T) {
 // SPEC 21.4: a stolen cookie is worth nothing once it is revoked, and what is open with it
 // ends: by a device, or by `pawl serve revoke` in another process.
 func TestRevokedAtOnce(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	steers, stolen, other := r.paired(Steer), r.paired(Steer), r.paired(Watch)
 	p, left := r.stream(t.Context(), stolen)
 	<-p.got
@@ -168,7 +168,7 @@ func TestRevokedAtOnce(t *testing.T) {
 // SPEC 21.4: who has no right sends nothing that pawl reads; who has it sends no more than
 // a prompt with its images may be, also without saying how much it is.
 func TestHugeUploads(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	steers := r.paired(Steer)
 	read := 0
 	endless := func(q *http.Request) {
@@ -222,7 +222,7 @@ type readsAs func([]byte) (int, error)
 func (f readsAs) Read(b []byte) (int, error) { return f(b) }
 
 // served is a server as pawl runs it, at the address where it listens.
-func served(t *testing.T, r *rig, at string, change func(*Config)) string {
+func served(t *testing.T, r *testServer, at string, change func(*Config)) string {
 	t.Helper()
 	l := must.Get(net.Listen("tcp", at))(t)
 	c := r.s.cfg
@@ -245,7 +245,7 @@ func served(t *testing.T, r *rig, at string, change func(*Config)) string {
 // SPEC 21.4: who connects and says nothing, or more than there is room for, holds up
 // nobody.
 func TestSilentConnections(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	at := served(t, r, "127.0.0.1:0", nil)
 	var open []net.Conn
 	defer func() {
@@ -308,7 +308,7 @@ func TestSilentConnections(t *testing.T) {
 // SPEC 21.4: who says that a body comes and does not send it keeps no connection, whether
 // somebody reads it or not.
 func TestBodiesThatDoNotCome(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	steers := r.paired(Steer)
 	for _, head := range []string{"POST /api/pair", "POST /api/s/s1/prompt", "POST /api/s/s1/none", "DELETE /api/push", "GET /", "GET /api/hello"} {
 		for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
@@ -349,7 +349,7 @@ func (o *one) Accept() (net.Conn, error) {
 
 // SPEC 21.4: beyond the loopback pawl speaks TLS, or to a proxy that was named.
 func TestBeyondTheLoopback(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	l := must.Get(net.Listen("tcp", "0.0.0.0:0"))(t)
 	if err := Serve(t.Context(), l, r.s.cfg); err == nil {
 		t.Fatal("it listens without TLS")

@@ -31,7 +31,7 @@ func isEnd(kind, data string) bool {
 // there all the time, in the middle of a reply too; and what who comes later loads.
 func TestCatchUp(t *testing.T) {
 	text := strings.Repeat("four 漢字 🦀 words\n", 60)
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Turn{Text: text, Piece: 7}))
+	r := newTestServer(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Turn{Text: text, Piece: 7}))
 	cookie := r.paired(Steer)
 	begin := func() *shown {
 		return newPage(t, got[Blocks](r, cookie, "/api/s/s1/blocks"), got[Hello](r, cookie, "/api/hello").Cursor)
@@ -71,7 +71,7 @@ func TestCatchUp(t *testing.T) {
 // the rest follows on it. Older blocks come by the first one that is there.
 func TestLoadsInTheMiddle(t *testing.T) {
 	hold := make(chan struct{})
-	r := newRig(t, llmtest.New(llmtest.Turn{Text: "one two three four", Piece: 4, Wait: hold}))
+	r := newTestServer(t, llmtest.New(llmtest.Turn{Text: "one two three four", Piece: 4, Wait: hold}))
 	cookie := r.paired(Steer)
 	early := newPage(t, Blocks{}, got[Hello](r, cookie, "/api/hello").Cursor)
 	r.post(cookie, "/api/s/s1/prompt", Prompt{ID: "prompt-1", Text: "count"})
@@ -197,7 +197,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 		turns = append(turns, llmtest.Use("write", fmt.Sprintf(`{"path":"/etc/pawl-never-%d","content":"x"}`, i)))
 	}
 	turns = append(turns, llmtest.Say("so be it"))
-	r := newRig(t, llmtest.New(turns...))
+	r := newTestServer(t, llmtest.New(turns...))
 	one, two := r.paired(Answer), r.paired(Steer)
 	p := newPage(t, Blocks{}, got[Hello](r, one, "/api/hello").Cursor)
 	r.post(two, "/api/s/s1/prompt", Prompt{ID: "prompt-1", Text: "write"})
@@ -266,7 +266,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 
 // SPEC 21.2: an answer is one of those that were offered, whoever asks.
 func TestAnswersThatWereNotOffered(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"/etc/pawl-never","content":"x"}`), llmtest.Say("so be it")))
+	r := newTestServer(t, llmtest.New(llmtest.Use("write", `{"path":"/etc/pawl-never","content":"x"}`), llmtest.Say("so be it")))
 	cookie := r.paired(Steer)
 	p := newPage(t, Blocks{}, got[Hello](r, cookie, "/api/hello").Cursor)
 	r.post(cookie, "/api/s/s1/prompt", Prompt{ID: "prompt-1", Text: "write"})
@@ -310,7 +310,7 @@ func TestAnswersThatWereNotOffered(t *testing.T) {
 func TestPromptsAndInterrupt(t *testing.T) {
 	hold := make(chan struct{})
 	defer close(hold)
-	r := newRig(t, llmtest.New(llmtest.Turn{Text: "half", Wait: hold}))
+	r := newTestServer(t, llmtest.New(llmtest.Turn{Text: "half", Wait: hold}))
 	cookie := r.paired(Steer)
 	p := newPage(t, Blocks{}, got[Hello](r, cookie, "/api/hello").Cursor)
 	for range 3 {
@@ -359,7 +359,7 @@ func TestPromptsAndInterrupt(t *testing.T) {
 
 // SPEC 21.2: an undo does what was shown; after another change it is shown again.
 func TestUndo(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"), llmtest.Use("write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")))
+	r := newTestServer(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"), llmtest.Use("write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")))
 	cookie := r.paired(Steer)
 	turn := func(id string) {
 		must.Done(t)(r.session.RunPrompt(t.Context(), session.Prompt{ID: id, Text: "write"}, session.Observer{}))
@@ -402,7 +402,7 @@ func TestPublishAfterTheEnd(t *testing.T) {
 // SPEC 21.4: what is done from a browser stands in the session's own log, with the name of
 // the device and before what it does; what a device may not do stands nowhere.
 func TestActsStandInTheLog(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("done")))
+	r := newTestServer(t, llmtest.New(llmtest.Say("done")))
 	steers, watches := r.paired(Steer), r.paired(Watch)
 	if code := r.post(watches, "/api/s/s1/mode", Mode{Mode: "plan"}); code != 403 {
 		t.Fatal(code)
@@ -438,7 +438,7 @@ func TestActsStandInTheLog(t *testing.T) {
 // SPEC 21.5: a program reads a session's log, stored and live, as stream-json has it, and
 // goes on where it was cut off.
 func TestLogForPrograms(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("done")))
+	r := newTestServer(t, llmtest.New(llmtest.Say("done")))
 	cookie := r.paired(Steer)
 	read := func(after string, most int) (seqs []int64, types []string) {
 		t.Helper()

@@ -34,7 +34,7 @@ func (loopback) LookupNetIP(context.Context, string, string) ([]netip.Addr, erro
 }
 
 // pushService is a fake one. Each request takes the next of its answers, the last one again.
-func (r *rig) pushService(answers ...int) (in Subscription, got chan *http.Request, waited chan time.Duration) {
+func (r *testServer) pushService(answers ...int) (in Subscription, got chan *http.Request, waited chan time.Duration) {
 	r.t.Helper()
 	got, waited = make(chan *http.Request, 64), make(chan time.Duration, 16)
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -63,7 +63,7 @@ func (r *rig) pushService(answers ...int) (in Subscription, got chan *http.Reque
 	return Subscription{Endpoint: "https://push.example.com:" + port + "/s", P256dh: key.PublicKey().Bytes(), Auth: []byte("0123456789abcdef")}, got, waited
 }
 
-func (r *rig) subscribed() string {
+func (r *testServer) subscribed() string {
 	raw, err := os.ReadFile(filepath.Join(r.s.cfg.State, "serve", "push.json"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		r.t.Fatal(err)
@@ -74,7 +74,7 @@ func (r *rig) subscribed() string {
 // SPEC 21.3: nothing is sent before a person switched it on; then a question, an end and a
 // failure are told, and nothing after it was switched off.
 func TestPush(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("done"), llmtest.Use("write", `{"path":"/etc/pawl-never","content":"x"}`), llmtest.Say("so be it"), llmtest.Say("again")))
+	r := newTestServer(t, llmtest.New(llmtest.Say("done"), llmtest.Use("write", `{"path":"/etc/pawl-never","content":"x"}`), llmtest.Say("so be it"), llmtest.Say("again")))
 	in, got, _ := r.pushService(201)
 	cookie := r.paired(Watch)
 	r.run("write it")
@@ -121,10 +121,10 @@ func TestPush(t *testing.T) {
 	}
 }
 
-func gotState(r *rig, cookie string) PushState { return got[PushState](r, cookie, "/api/push") }
+func gotState(r *testServer, cookie string) PushState { return got[PushState](r, cookie, "/api/push") }
 
 // got1 returns the open question.
-func got1(r *rig, cookie string) Question {
+func got1(r *testServer, cookie string) Question {
 	r.t.Helper()
 	s := got[State](r, cookie, "/api/s/s1")
 	if len(s.Questions) != 1 {
@@ -137,7 +137,7 @@ func got1(r *rig, cookie string) Question {
 // when it wants, with what is newest then.
 func TestPushAnswers(t *testing.T) {
 	for _, status := range []int{404, 410} {
-		r := newRig(t, say("x"))
+		r := newTestServer(t, say("x"))
 		in, sent, _ := r.pushService(status)
 		cookie := r.paired(Watch)
 		if code := r.post(cookie, "/api/push", in); code != 422 {
@@ -153,7 +153,7 @@ func TestPushAnswers(t *testing.T) {
 			t.Error(status, "and it is kept")
 		}
 	}
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	in, sent, waited := r.pushService(429, 201)
 	cookie := r.paired(Watch)
 	gotState(r, cookie)
@@ -180,7 +180,7 @@ func TestPushAnswers(t *testing.T) {
 }
 
 // tellAll tells, and waits until all is sent.
-func (r *rig) tellAll(m pushed) {
+func (r *testServer) tellAll(m pushed) {
 	r.s.push.tell(r.t.Context(), m)
 	for range mostPushes {
 		r.s.push.slots <- struct{}{}
@@ -193,7 +193,7 @@ func (r *rig) tellAll(m pushed) {
 // SPEC 21.3: of several servers with one folder for state exactly one tells, whichever sees it
 // first; one that is killed keeps no other from telling what comes next.
 func TestPushOnce(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	in, sent, _ := r.pushService(201)
 	cookie := r.paired(Watch)
 	gotState(r, cookie)

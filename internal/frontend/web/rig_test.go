@@ -25,8 +25,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// rig is a server with one open session, s1.
-type rig struct {
+// testServer is a server with one open session, s1.
+type testServer struct {
 	*httptest.Server
 	t       *testing.T
 	s       *server
@@ -40,9 +40,9 @@ type rig struct {
 	acts []Act
 }
 
-func newRig(t *testing.T, m llm.Model) *rig {
+func newTestServer(t *testing.T, m llm.Model) *testServer {
 	t.Helper()
-	r := &rig{t: t, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
+	r := &testServer{t: t, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	cfg := sessiontest.Config(t, t.TempDir(), m, nil)
 	cfg.Person, cfg.OpenModel = true, func(string, string) (llm.Model, error) { return nil, errors.New("no model here") }
 	r.session, r.dir = sessiontest.Open(t, cfg), cfg.Dir
@@ -93,20 +93,20 @@ func newRig(t *testing.T, m llm.Model) *rig {
 	return r
 }
 
-func (r *rig) clock() time.Time {
+func (r *testServer) clock() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-func (r *rig) later(d time.Duration) {
+func (r *testServer) later(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now = r.now.Add(d)
 }
 
 // paired returns the cookie of a new device.
-func (r *rig) paired(rights Rights) string {
+func (r *testServer) paired(rights Rights) string {
 	r.t.Helper()
 	d, token, err := r.devices.pair(r.devices.NewCode(rights), "test")
 	if err != nil || d.Rights != rights {
@@ -116,7 +116,7 @@ func (r *rig) paired(rights Rights) string {
 }
 
 // ask makes a request as a browser does, after change.
-func (r *rig) ask(cookie, method, path string, body any, change func(*http.Request)) (int, string, http.Header) {
+func (r *testServer) ask(cookie, method, path string, body any, change func(*http.Request)) (int, string, http.Header) {
 	r.t.Helper()
 	var in io.Reader
 	if text, ok := body.(string); ok {
@@ -145,7 +145,7 @@ func (r *rig) ask(cookie, method, path string, body any, change func(*http.Reque
 }
 
 // got asks and reads a JSON answer.
-func got[T any](r *rig, cookie, path string) (out T) {
+func got[T any](r *testServer, cookie, path string) (out T) {
 	r.t.Helper()
 	code, text, _ := r.ask(cookie, "GET", path, nil, nil)
 	if err := json.Unmarshal([]byte(text), &out); code != 200 || err != nil {
@@ -154,7 +154,7 @@ func got[T any](r *rig, cookie, path string) (out T) {
 	return out
 }
 
-func (r *rig) post(cookie, path string, body any) int {
+func (r *testServer) post(cookie, path string, body any) int {
 	r.t.Helper()
 	code, _, _ := r.ask(cookie, "POST", path, body, nil)
 	return code
@@ -227,7 +227,7 @@ func (p *shown) apply(kind, id, data string) {
 }
 
 // watch reads the stream from the page's cursor until done says so.
-func (r *rig) watch(cookie string, p *shown, done func(kind, data string) bool) {
+func (r *testServer) watch(cookie string, p *shown, done func(kind, data string) bool) {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(r.t.Context())
 	defer stop()

@@ -16,7 +16,7 @@ import (
 )
 
 // run runs a prompt to its end.
-func (r *rig) run(text string) {
+func (r *testServer) run(text string) {
 	r.t.Helper()
 	must.Done(r.t)(r.session.RunPrompt(r.t.Context(), session.Prompt{Text: text}, session.Observer{}))
 }
@@ -24,7 +24,7 @@ func (r *rig) run(text string) {
 // SPEC 21.2: a plan waits with its text; it may be edited, approved and rejected, each
 // only as it was shown, and once.
 func TestPlan(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Say("# Plan\n\n1. Look <b>here</b>\n2. Write\n"), llmtest.Say("carried out")))
+	r := newTestServer(t, llmtest.New(llmtest.Say("# Plan\n\n1. Look <b>here</b>\n2. Write\n"), llmtest.Say("carried out")))
 	cookie := r.paired(Steer)
 	if code := r.post(cookie, "/api/s/s1/plan", Decision{What: "approve"}); code != 409 {
 		t.Error("there is no plan:", code)
@@ -68,7 +68,7 @@ func TestPlan(t *testing.T) {
 // SPEC 21.2: a rewind puts the files back as shown, in the session that changed them, and
 // goes on in a fork without the prompts; the old session keeps all.
 func TestRewind(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"), llmtest.Use("write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")))
+	r := newTestServer(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done"), llmtest.Use("write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")))
 	cookie := r.paired(Steer)
 	r.run("first")
 	r.run("second <i>")
@@ -120,7 +120,7 @@ func TestRewind(t *testing.T) {
 // name.
 func TestUndoAsks(t *testing.T) {
 	for _, confirm := range []bool{false, true} {
-		r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Use("write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")))
+		r := newTestServer(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Use("write", `{"path":"b.txt","content":"x"}`), llmtest.Say("done")))
 		cookie := r.paired(Steer)
 		r.run("write")
 		file := filepath.Join(r.dir, "a.txt")
@@ -146,7 +146,7 @@ func TestUndoAsks(t *testing.T) {
 
 // SPEC 21.2: a new session may begin in a working tree of its own, in a known folder only.
 func TestBeginsInWorktree(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	cookie := r.paired(Steer)
 	r.run("so that its folder is known")
 	folder := got[Hello](r, cookie, "/api/hello").Folders[0]
@@ -166,7 +166,7 @@ func TestBeginsInWorktree(t *testing.T) {
 
 // SPEC 21.3: before the first session of a folder, one begins where the server was started.
 func TestBeginsWhereItWasStarted(t *testing.T) {
-	r := newRig(t, say("x"))
+	r := newTestServer(t, say("x"))
 	cookie := r.paired(Steer)
 	dir := r.s.cfg.Dir
 	if known := got[Hello](r, cookie, "/api/hello").Folders; known[len(known)-1] != dir {
@@ -179,7 +179,7 @@ func TestBeginsWhereItWasStarted(t *testing.T) {
 
 // SPEC 21.3: the pictures' data is that of pawl stats.
 func TestStats(t *testing.T) {
-	r := newRig(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done")))
+	r := newTestServer(t, llmtest.New(llmtest.Use("write", `{"path":"a.txt","content":"x"}`), llmtest.Say("done")))
 	cookie := r.paired(Watch)
 	r.run("write")
 	out := got[Stats](r, cookie, "/api/s/s1/stats")

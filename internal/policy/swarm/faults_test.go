@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
-func (r *rig) fail(p TaskProgress, f event.TaskFault, why string) {
+func (r *checkedSchedule) fail(p TaskProgress, f event.TaskFault, why string) {
 	r.t.Helper()
 	end := event.TaskReleased
 	switch f {
@@ -32,7 +32,7 @@ func TestOnlyItsOwnFaultUsesUpATry(t *testing.T) {
 		event.FaultLost, event.FaultCoordinator, event.FaultDrained,
 	} {
 		for _, machine := range []string{"", "m"} {
-			r := &rig{t: t}
+			r := &checkedSchedule{t: t}
 			r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b", "a")}})
 			pauses := 0
 			for range 40 {
@@ -67,7 +67,7 @@ func TestOnlyItsOwnFaultUsesUpATry(t *testing.T) {
 // A provider that is down fails all workers at once, which counts once; after each rest
 // one worker tries, and its success ends the outage.
 func TestOutage(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	var tasks []event.Task
 	for i := range 20 {
 		tasks = append(tasks, task(fmt.Sprint("t", i)))
@@ -116,7 +116,7 @@ func TestOutage(t *testing.T) {
 // One that only had a hard task is not.
 func TestMachineIsSetAside(t *testing.T) {
 	for _, fault := range []event.TaskFault{event.FaultTask, event.FaultTool, event.FaultMachine} {
-		r := &rig{t: t}
+		r := &checkedSchedule{t: t}
 		r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b"), task("c")}})
 		for i, id := range []string{"a", "b"} {
 			if why := r.s.Aside("bad"); why != "" {
@@ -140,7 +140,7 @@ func TestMachineIsSetAside(t *testing.T) {
 			t.Errorf("after a resume: %s", why)
 		}
 	}
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b"), task("c"), task("d")}})
 	for range 2 {
 		r.fail(r.takeOn("one", "w"), event.FaultTask, "no")
@@ -154,7 +154,7 @@ func TestMachineIsSetAside(t *testing.T) {
 
 // A machine gets a task that it failed only where nobody else takes it.
 func TestFailedTaskGoesElsewhere(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
 	r.fail(r.takeOn("one", "w"), event.FaultTask, "no")
 	if _, err := r.s.Next("one", 0); err != ErrElsewhere {
@@ -171,7 +171,7 @@ func TestFailedTaskGoesElsewhere(t *testing.T) {
 // Merges of one file by hand come one after another, and a result that changes it waits
 // for the merge that is under way: each conflict costs one more task.
 func TestMergesOfOneFileTakeTurns(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b"), task("c"), task("d"), task("other")}})
 	changes := func(p TaskProgress, file string) {
 		r.record(event.TaskReturned{Task: p.ID, Fence: p.Lease.Fence, Outcome: event.TaskDone, Commit: "c", Files: []string{file}})
@@ -223,7 +223,7 @@ func TestMergesOfOneFileTakeTurns(t *testing.T) {
 
 // A worker that went in circles is followed by one that is told of it, once.
 func TestStoppedIsTriedOnceMore(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
 	p := r.take("w")
 	r.record(event.TaskReturned{Task: "a", Fence: p.Lease.Fence, Outcome: event.TaskStopped, Error: "curl api was made over and over"})
@@ -237,7 +237,7 @@ func TestStoppedIsTriedOnceMore(t *testing.T) {
 
 // SPEC 14.2: each machine is listed with what it does and did.
 func TestMachines(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b"), task("c")}})
 	take := func(machine string) TaskProgress {
 		p := must.Get(r.s.Next(machine, 1000))(t)
@@ -259,7 +259,7 @@ func TestMachines(t *testing.T) {
 // SPEC 14.2: a task goes only to a machine that has what it needs, and one whose checks need
 // a program that a machine lacks goes to another one, even if that is at work now.
 func TestTaskNeeds(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	a, b := task("a"), task("b")
 	a.Labels = []string{"linux", "cargo"}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{a, b}})
@@ -288,7 +288,7 @@ func TestTaskNeeds(t *testing.T) {
 // SPEC 14.2: a program that one machine lacks counts as that, and not as the third of what
 // went wrong elsewhere: a machine that has it may still do the task.
 func TestOneMachineLacksAProgram(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
 	for i, fault := range []event.TaskFault{event.FaultLost, event.FaultMachine, event.FaultTool, event.FaultTool, event.FaultTool} {
 		if why, stalled := r.s.Stalled(); stalled {

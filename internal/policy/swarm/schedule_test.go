@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 )
 
-type rig struct {
+type checkedSchedule struct {
 	t interface {
 		Helper()
 		Fatalf(string, ...any)
@@ -21,7 +21,7 @@ type rig struct {
 	fault event.TaskFault // of what is released
 }
 
-func (r *rig) record(b event.Body) {
+func (r *checkedSchedule) record(b event.Body) {
 	r.t.Helper()
 	before := r.s.Tasks()
 	e := event.Event{Seq: int64(len(r.log) + 1), Body: b}
@@ -34,12 +34,12 @@ func (r *rig) record(b event.Body) {
 	}
 }
 
-func (r *rig) take(worker string) TaskProgress {
+func (r *checkedSchedule) take(worker string) TaskProgress {
 	r.t.Helper()
 	return r.takeOn("", worker)
 }
 
-func (r *rig) takeOn(machine, worker string) TaskProgress {
+func (r *checkedSchedule) takeOn(machine, worker string) TaskProgress {
 	r.t.Helper()
 	p, err := r.s.Next(machine, 0)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *rig) takeOn(machine, worker string) TaskProgress {
 	return p
 }
 
-func (r *rig) give(p TaskProgress, end event.TaskEnd) {
+func (r *checkedSchedule) give(p TaskProgress, end event.TaskEnd) {
 	r.t.Helper()
 	b := event.TaskReturned{Task: p.ID, Worker: p.Lease.Worker, Fence: p.Lease.Fence, Outcome: end, Commit: "c-" + p.ID}
 	switch end {
@@ -62,13 +62,13 @@ func (r *rig) give(p TaskProgress, end event.TaskEnd) {
 	r.record(b)
 }
 
-func (r *rig) finish(p TaskProgress) {
+func (r *checkedSchedule) finish(p TaskProgress) {
 	r.t.Helper()
 	r.give(p, event.TaskDone)
 	r.record(event.TaskMerged{Task: p.ID, Commit: "m-" + p.ID})
 }
 
-func (r *rig) want(states map[string]State) {
+func (r *checkedSchedule) want(states map[string]State) {
 	r.t.Helper()
 	for id, want := range states {
 		if p, ok := r.s.Task(id); !ok || p.State != want {
@@ -79,7 +79,7 @@ func (r *rig) want(states map[string]State) {
 
 // SPEC 14.2: the task that most waits behind comes first, then the first planned.
 func TestLongestWayFirst(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	big := task("big")
 	big.Size = 4
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("short"), task("c", "b"), task("b", "a"), task("a"), big, task("alike")}})
@@ -95,7 +95,7 @@ func TestLongestWayFirst(t *testing.T) {
 
 // SPEC 14.6: a result of a lease that is over changes nothing.
 func TestOldLeaseIsRefused(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a")}})
 	old := r.take("w1")
 	r.give(old, event.TaskExpired)
@@ -123,7 +123,7 @@ func TestOldLeaseIsRefused(t *testing.T) {
 }
 
 func TestFailuresEndWhatWaits(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b", "a"), task("c", "b"), task("d")}})
 	for range Tries {
 		p := r.take("w")
@@ -141,7 +141,7 @@ func TestFailuresEndWhatWaits(t *testing.T) {
 
 // A conflict is a task of its own, and what waits for the first waits for it.
 func TestConflictIsATask(t *testing.T) {
-	r := &rig{t: t}
+	r := &checkedSchedule{t: t}
 	r.record(event.SwarmPlanned{Tasks: []event.Task{task("a"), task("b", "a")}})
 	a := r.take("w")
 	r.give(a, event.TaskDone)
@@ -173,7 +173,7 @@ func TestConflictIsATask(t *testing.T) {
 // log is the same state.
 func TestAnyLife(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := &rig{t: t}
+		r := &checkedSchedule{t: t}
 		n := rapid.IntRange(1, 12).Draw(t, "tasks")
 		var tasks []event.Task
 		for i := range n {
@@ -307,7 +307,7 @@ func BenchmarkSchedule(b *testing.B) {
 				tasks = append(tasks, x)
 			}
 			for b.Loop() {
-				r := &rig{t: b}
+				r := &checkedSchedule{t: b}
 				r.record(event.SwarmPlanned{Tasks: tasks})
 				for !r.s.Over() {
 					r.finish(r.take("w"))

@@ -69,7 +69,7 @@ func chaos(t *testing.T, seed uint64, cluster bool, lease time.Duration) bool {
 		urls = append(urls, s.ClientURL())
 	}
 	all := strings.Join(urls, ",")
-	r := newRig(t, all, lease)
+	r := newRemoteSwarm(t, all, lease)
 	var tasks []event.Task
 	for i := range 10 {
 		task := makes(fmt.Sprintf("t%02d", i))
@@ -145,10 +145,10 @@ func chaos(t *testing.T, seed uint64, cluster bool, lease time.Duration) bool {
 	}
 }
 
-func (r *rig) dialed(url string) *nats.Conn { return dial(r.t, url) }
+func (r *remoteSwarm) dialed(url string) *nats.Conn { return dial(r.t, url) }
 
 // spends is a worker's model: it asks for money a few times, and takes a while.
-func (r *rig) spends(seed uint64) func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error) {
+func (r *remoteSwarm) spends(seed uint64) func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error) {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, 1))
 	return func(ctx context.Context, j swarm.Job, h *leases.Held) (swarm.Done, error) {
@@ -174,7 +174,7 @@ func (r *rig) spends(seed uint64) func(context.Context, swarm.Job, *leases.Held)
 
 // settled looks at what is left when all is over, and reports whether at least half of
 // the tasks were done.
-func (r *rig) settled() bool {
+func (r *remoteSwarm) settled() bool {
 	t := r.t
 	t.Helper()
 	merged := map[string]int{}

@@ -75,7 +75,7 @@ func (f *forge) pack() string {
 // SPEC 14.6
 func TestEscape(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newRemoteSwarm(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	const hook = "#!/bin/sh\ntouch owned\n"
 	// All but the honest one have the file that the task is to make, so that the check of

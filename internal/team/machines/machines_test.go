@@ -74,8 +74,8 @@ func (p *purse) Settle(_ context.Context, grant int, cs ...event.Charged) error 
 	return nil
 }
 
-// rig is a swarm whose tasks are done by workers at a NATS server.
-type rig struct {
+// remoteSwarm is a swarm whose tasks are done by workers at a NATS server.
+type remoteSwarm struct {
 	t        *testing.T
 	url      string
 	lease    time.Duration
@@ -93,13 +93,13 @@ type rig struct {
 	said []string
 }
 
-func newRig(t *testing.T, url string, lease time.Duration) *rig {
+func newRemoteSwarm(t *testing.T, url string, lease time.Duration) *remoteSwarm {
 	t.Helper()
 	root := t.TempDir()
 	must.Write(t, filepath.Join(root, "start"), "start\n")
 	ts := must.Get(trees.Open(t.Context(), plainGit, t.TempDir(), root))(t)
 	base := must.Get(ts.Snapshot(t.Context()))(t)
-	r := &rig{t: t, url: url, lease: lease, bank: &purse{held: map[int]bool{}}, root: root, trees: ts, base: base, store: memory.New(time.Now)}
+	r := &remoteSwarm{t: t, url: url, lease: lease, bank: &purse{held: map[int]bool{}}, root: root, trees: ts, base: base, store: memory.New(time.Now)}
 	r.open(dial(t, url))
 	return r
 }
@@ -114,7 +114,7 @@ func dial(t testing.TB, url string) *nats.Conn {
 }
 
 // open is what a coordinator does first, also after one that died.
-func (r *rig) open(nc *nats.Conn) {
+func (r *remoteSwarm) open(nc *nats.Conn) {
 	r.t.Helper()
 	r.schedule = &judge.Schedule{}
 	var err error
@@ -129,24 +129,24 @@ func (r *rig) open(nc *nats.Conn) {
 	r.away = &RemoteWorkers{Board: r.board, Trees: r.trees, Base: r.base, Check: swarm.Each(exists)}
 }
 
-func (r *rig) say(line string) {
+func (r *remoteSwarm) say(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said = append(r.said, line)
 }
 
-func (r *rig) run(ctx context.Context, slots int) error {
+func (r *remoteSwarm) run(ctx context.Context, slots int) error {
 	return swarm.Run(ctx, swarm.Config{
 		Log: r.log, Schedule: r.schedule, Trees: r.trees, Slots: slots, Workers: r.away, Check: swarm.Each(exists), Now: time.Now, Lease: r.lease,
 	})
 }
 
-func (r *rig) plan(tasks ...event.Task) {
+func (r *remoteSwarm) plan(tasks ...event.Task) {
 	r.t.Helper()
 	must.Do(r.t, r.log.Append(r.t.Context(), event.Draft{Body: event.SwarmPlanned{Goal: "all", Base: r.base, Tasks: tasks}}))
 }
 
-func (r *rig) files() map[string]string {
+func (r *remoteSwarm) files() map[string]string {
 	r.t.Helper()
 	changes, err := r.trees.Changes(r.t.Context(), r.base, r.schedule.Tip())
 	must.Do(r.t, err)
@@ -173,7 +173,7 @@ func makes(id string, after ...string) event.Task {
 }
 
 // worker serves with a function, and returns what ends it.
-func (r *rig) worker(nc *nats.Conn, name string, do func(context.Context, *leases.Held) leases.Result) (end func()) {
+func (r *remoteSwarm) worker(nc *nats.Conn, name string, do func(context.Context, *leases.Held) leases.Result) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -185,7 +185,7 @@ func (r *rig) worker(nc *nats.Conn, name string, do func(context.Context, *lease
 }
 
 // hand is a worker as pawl worker runs it, with a function for the model.
-func (r *rig) hand(work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)) *Worker {
+func (r *remoteSwarm) hand(work func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error)) *Worker {
 	return &Worker{Home: r.t.TempDir(), Kept: r.t.TempDir(), Git: plainGit, Work: work, Check: swarm.Each(exists)}
 }
 
@@ -204,7 +204,7 @@ func appends(_ context.Context, j swarm.Job, _ *leases.Held) (swarm.Done, error)
 // waits for, with who did it and what it cost.
 func TestSwarm(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newRemoteSwarm(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	r.plan(makes("a"), makes("b", "a"), makes("c", "a"), makes("d", "b", "c"))
 	for i := range 2 {
@@ -236,7 +236,7 @@ func TestSwarm(t *testing.T) {
 // a result with it is refused.
 func TestSecretsStay(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newRemoteSwarm(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	const secret = `hunter2-"quoted"-key`
 	var mu sync.Mutex
@@ -287,7 +287,7 @@ func TestSecretsStay(t *testing.T) {
 // in the result.
 func TestLies(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newRemoteSwarm(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	h := r.hand(nil)
 	// made does the task in an honest tree, after which a lie is told of it.
@@ -386,7 +386,7 @@ func TestWordOfWorkers(t *testing.T) {
 // tree only what is new.
 func TestFilesAreSentOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newRemoteSwarm(t, natstest.Server(t).ClientURL(), time.Minute)
 	closeBoard := func() {
 		if err := r.board.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -446,7 +446,7 @@ func TestFilesAreSentOnce(t *testing.T) {
 // they go to others for free.
 func TestUnableMachines(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newRemoteSwarm(t, natstest.Server(t).ClientURL(), time.Minute)
 	defer func() { _ = r.board.Close(context.Background()) }()
 	r.plan(makes("a"), makes("b"), makes("c"))
 	r.worker(dial(t, r.url), "broken", r.hand(func(context.Context, swarm.Job, *leases.Held) (swarm.Done, error) {

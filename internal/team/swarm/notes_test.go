@@ -18,7 +18,7 @@ import (
 func TestLessonsOutliveTheCoordinator(t *testing.T) {
 	store := must.Get(jsonfile.Open(t.TempDir()))(t)
 	must.Done(t)(store.Save(t.Context(), "other/failure/00000000", []byte(`{"Tool":"bash","Target":"theirs","Text":"theirs"}`)))
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("a"), makes("b"))
 	r.cfg.Slots, r.cfg.Notes, r.cfg.ID = 1, store, "s"
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -61,7 +61,7 @@ func (failing) Save(context.Context, string, []byte) (kv.Version, error) {
 // SPEC 14.2: storage that broke stops no swarm: a person is told, once.
 func TestNotesCannotBeKept(t *testing.T) {
 	store := must.Get(jsonfile.Open(t.TempDir()))(t)
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("a"))
 	r.cfg.Notes, r.cfg.ID = failing{store}, "s"
 	var said []string

@@ -16,7 +16,7 @@ import (
 
 // orders returns a function that gives an order to the running swarm and waits until it is
 // in the log.
-func (r *rig) orders() func(task string, do event.TaskOrder, text string) error {
+func (r *localSwarm) orders() func(task string, do event.TaskOrder, text string) error {
 	ch := make(chan Order)
 	r.cfg.Orders = ch
 	var n atomic.Int64
@@ -27,7 +27,7 @@ func (r *rig) orders() func(task string, do event.TaskOrder, text string) error 
 	}
 }
 
-func (r *rig) run() {
+func (r *localSwarm) run() {
 	r.t.Helper()
 	must.Do(r.t, Run(r.t.Context(), r.cfg))
 }
@@ -35,7 +35,7 @@ func (r *rig) run() {
 // SPEC 14.2: a message reaches the worker with its next call, or when it is done and asks;
 // one that does not reach it any more is in the prompt of the next one.
 func TestMessageToAWorker(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("call"), makes("end"), makes("late"))
 	order := r.orders()
 	var late atomic.Int32
@@ -90,7 +90,7 @@ func TestMessageToAWorker(t *testing.T) {
 
 // SPEC 14.2: a worker whose task is taken back is stopped; the task is retried, or not.
 func TestStopAWorker(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("again"), makes("other"), makes("away"), makes("after", "away"))
 	order := r.orders()
 	var first atomic.Bool
@@ -128,7 +128,7 @@ func TestStopAWorker(t *testing.T) {
 
 // SPEC 14.2: what a person ordered holds after the death of the coordinator.
 func TestOrderOutlivesTheCoordinator(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("a"), makes("b"))
 	order := r.orders()
 	died := errors.New("it died")
@@ -170,7 +170,7 @@ func TestOrderOutlivesTheCoordinator(t *testing.T) {
 
 // SPEC 14.2: a result under review waits for a person while the rest goes on.
 func TestReviewWhileItRuns(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	a := makes("a")
 	a.Review = true
 	r.plan(a, makes("b"), makes("after", "a"))

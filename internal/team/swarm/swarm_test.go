@@ -30,8 +30,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
 )
 
-// rig is a swarm on a real store of trees, with workers that are functions.
-type rig struct {
+// localSwarm is a swarm on a real store of trees, with workers that are functions.
+type localSwarm struct {
 	t        *testing.T
 	cfg      Config
 	schedule *swarm.Schedule
@@ -41,7 +41,7 @@ type rig struct {
 	base     string
 }
 
-func newRig(t *testing.T, files map[string]string) *rig {
+func newLocalSwarm(t *testing.T, files map[string]string) *localSwarm {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	root := t.TempDir()
@@ -50,13 +50,13 @@ func newRig(t *testing.T, files map[string]string) *rig {
 	}
 	ts := must.Get(trees.Open(t.Context(), &workspace.Git{Starter: &processtest.Plain{}, Confine: process.Free}, t.TempDir(), root))(t)
 	base := must.Get(ts.Snapshot(t.Context()))(t)
-	r := &rig{t: t, trees: ts, base: base, store: memory.New(time.Now)}
+	r := &localSwarm{t: t, trees: ts, base: base, store: memory.New(time.Now)}
 	r.open()
 	return r
 }
 
 // open is what a coordinator does first, also after one that died.
-func (r *rig) open() {
+func (r *localSwarm) open() {
 	r.t.Helper()
 	r.schedule = &swarm.Schedule{}
 	var err error
@@ -68,7 +68,7 @@ func (r *rig) open() {
 	}
 }
 
-func (r *rig) plan(tasks ...event.Task) {
+func (r *localSwarm) plan(tasks ...event.Task) {
 	r.t.Helper()
 	g := swarm.Graph{Goal: "all", Tasks: tasks}
 	if faults := g.Check(); faults != nil {
@@ -96,7 +96,7 @@ func makes(id string, after ...string) event.Task {
 	return event.Task{ID: id, Goal: "the text of " + id, After: after, Accept: []string{id}}
 }
 
-func (r *rig) files() map[string]string {
+func (r *localSwarm) files() map[string]string {
 	r.t.Helper()
 	changes, err := r.trees.Changes(r.t.Context(), r.base, r.schedule.Tip())
 	must.Do(r.t, err)
@@ -109,7 +109,7 @@ func (r *rig) files() map[string]string {
 	return out
 }
 
-func (r *rig) ended(want event.SwarmEnd) {
+func (r *localSwarm) ended(want event.SwarmEnd) {
 	r.t.Helper()
 	if r.schedule.Ended == nil || r.schedule.Ended.Outcome != want {
 		r.t.Fatalf("it ended as %+v, want %s\n%s", r.schedule.Ended, want, ReportOf(r.schedule, budget.Spent{}).Markdown())
@@ -137,7 +137,7 @@ func graph(n int) []event.Task {
 func TestSameResultWithAnyNumberOfWorkers(t *testing.T) {
 	var first map[string]string
 	for _, slots := range []int{1, 4, 16} {
-		r := newRig(t, map[string]string{"list": "", "keep": "k"})
+		r := newLocalSwarm(t, map[string]string{"list": "", "keep": "k"})
 		r.plan(graph(16)...)
 		r.cfg.Slots = slots
 		var at, most atomic.Int32
@@ -179,7 +179,7 @@ func TestSameResultWithAnyNumberOfWorkers(t *testing.T) {
 // A worker that fails, breaks or lies fails its task and nobody else's; what it
 // learned reaches the next try.
 func TestFailures(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("good"), makes("bad"), makes("after-bad", "bad"), makes("panics"), makes("refused"), makes("second"))
 	var mu sync.Mutex
 	prompts := map[string][]string{}
@@ -232,7 +232,7 @@ func TestFailures(t *testing.T) {
 
 // SPEC 14.2: a conflict is a task of its own.
 func TestConflict(t *testing.T) {
-	r := newRig(t, map[string]string{"f": "old\n"})
+	r := newLocalSwarm(t, map[string]string{"f": "old\n"})
 	a, b := makes("a"), makes("b")
 	r.plan(a, b, makes("c", "a", "b"))
 	r.cfg.Slots = 2
@@ -267,7 +267,7 @@ func TestConflict(t *testing.T) {
 // merged twice.
 func TestInterruptedAnywhere(t *testing.T) {
 	for stop := 1; stop < 12; stop += 3 {
-		r := newRig(t, nil)
+		r := newLocalSwarm(t, nil)
 		r.plan(graph(8)...)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var began atomic.Int32
@@ -315,7 +315,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 // SPEC 14.2: a coordinator that died leaves leases behind. Its successor takes the tasks
 // back, however often that happens, and no try is used up.
 func TestDeath(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("a"))
 	for i := range 5 {
 		must.Do(t, r.log.Append(t.Context(), event.Draft{Body: event.TaskTaken{Task: "a", Worker: fmt.Sprint("w", i), Fence: int64(i + 1), Base: r.base}}))
@@ -345,7 +345,7 @@ func TestPauseAndResume(t *testing.T) {
 		"tool":     nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, nil)
+			r := newLocalSwarm(t, nil)
 			var asked atomic.Int32
 			synctest.Test(t, func(t *testing.T) {
 				r.plan(makes("one"), makes("two", "one"), makes("three", "one"), makes("four", "three"))
@@ -389,7 +389,7 @@ func TestPauseAndResume(t *testing.T) {
 
 // SPEC 14.2: a provider that is down for two minutes ends no swarm.
 func TestProviderComesBack(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	synctest.Test(t, func(t *testing.T) {
 		r.plan(graph(8)...)
 		work, began := r.cfg.Work, time.Now()
@@ -407,7 +407,7 @@ func TestProviderComesBack(t *testing.T) {
 // SPEC 14.2: 20 tasks that append to one file, with 16 workers: each conflict costs one
 // more task, not a chain of them.
 func TestOneFileForAll(t *testing.T) {
-	r := newRig(t, map[string]string{"log": "first\n"})
+	r := newLocalSwarm(t, map[string]string{"log": "first\n"})
 	synctest.Test(t, func(t *testing.T) {
 		var tasks []event.Task
 		for i := range 20 {
@@ -447,7 +447,7 @@ func TestOneFileForAll(t *testing.T) {
 // SPEC 14.3: workers that go in circles together are told, and stopped when
 // they go on; one that listens is not.
 func TestCirclesAreToldThenStopped(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("deaf1"), makes("deaf2"), makes("listens"))
 	r.cfg.Slots = 3
 	// The two that do not listen meet before each call, until one of them has ended: on a
@@ -498,7 +498,7 @@ func TestCirclesAreToldThenStopped(t *testing.T) {
 
 // SPEC 14.3: the calls of a worker that is done are no part of a loop.
 func TestCirclesOfTheDone(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("a"), makes("b", "a"))
 	r.cfg.Work = func(_ context.Context, j Job) (Done, error) {
 		for range swarm.GlobalLoop - 1 {
@@ -514,7 +514,7 @@ func TestCirclesOfTheDone(t *testing.T) {
 
 // The merged tree may fail though each part passed.
 func TestUnverified(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	r.plan(makes("a"), makes("b"))
 	r.cfg.Check = Each(func(_ context.Context, dir, line string) event.TaskCheck {
 		exit := 0
@@ -538,7 +538,7 @@ func TestUnverified(t *testing.T) {
 
 // SPEC 14.2: a worker that never ends costs its task one try.
 func TestTaskTimeout(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	task := makes("a")
 	task.Timeout = "1s"
 	r.plan(task)
@@ -561,7 +561,7 @@ func TestTaskTimeout(t *testing.T) {
 // SPEC 14.2: a setup runs first in each fresh copy, for work and for checks; if it fails,
 // that is no fault of the task.
 func TestSetup(t *testing.T) {
-	r := newRig(t, nil)
+	r := newLocalSwarm(t, nil)
 	task := makes("a")
 	task.Setup = []string{"setup"}
 	r.plan(task)

@@ -16,7 +16,7 @@ import (
 // works for the next one, even if that came before the worker missed the first.
 func TestCoordinatorStartedAgain(t *testing.T) {
 	t.Parallel()
-	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
+	r := &testBoard{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	first := r.dial()
 	cfg := Config{Swarm: "s", Version: "1", Lease: time.Minute, Bank: r.bank, Say: r.say}
 	dead := must.Get(Open(t.Context(), first, cfg))(t)

@@ -15,7 +15,7 @@ import (
 // swarm need not wait for the end of the lease.
 func TestWorkerToldToStopHandsBack(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Hour)
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Hour)
 	began := make(chan struct{})
 	end := r.worker(WorkerConfig{Name: "box", Do: func(ctx context.Context, _ *Held) Result {
 		close(began)
@@ -43,7 +43,7 @@ func TestWorkerToldToStopHandsBack(t *testing.T) {
 func TestOfferGoesToAnother(t *testing.T) {
 	t.Parallel()
 	for _, why := range []error{fmt.Errorf("%w: it fails what others can do", ErrAside), ErrElsewhere} {
-		r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
+		r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Minute)
 		asked := make(chan struct{}, 100)
 		results := make(chan Result, 1)
 		go func() {

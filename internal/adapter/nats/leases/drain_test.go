@@ -13,7 +13,7 @@ import (
 // machine goes on.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
+	r := &testBoard{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	var err error
 	r.board = must.Get(Open(t.Context(), r.dial(), Config{Swarm: "s", Version: "1", Lease: time.Minute, Say: r.say}))(t)
 	defer func() { _ = r.board.Close(context.Background()) }()

@@ -24,14 +24,14 @@ func text(s string) func(context.Context, io.Writer) error {
 	}
 }
 
-func (r *rig) keep(what string, write func(context.Context, io.Writer) error) string {
+func (r *testBoard) keep(what string, write func(context.Context, io.Writer) error) string {
 	r.t.Helper()
 	name, err := r.board.Keep(r.t.Context(), what, write)
 	must.Do(r.t, err)
 	return name
 }
 
-func (r *rig) read(name string, most int64) (string, error) {
+func (r *testBoard) read(name string, most int64) (string, error) {
 	in, err := r.board.Get(r.t.Context(), name, most)
 	if err != nil {
 		return "", err
@@ -45,7 +45,7 @@ func (r *rig) read(name string, most int64) (string, error) {
 // their place is refused.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	stream := must.Get(r.board.js.Stream(t.Context(), r.board.filesStream()))(t)
 	for _, n := range []int{0, 1, partSize - 1, partSize, partSize + 1, 9*partSize + 7} {
 		all := strings.Repeat("0123456789abcdef", n/16+1)[:n]
@@ -97,7 +97,7 @@ func TestFiles(t *testing.T) {
 // what was changed meanwhile is refused, once.
 func TestFileIsResumed(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	all := strings.Repeat("0123456789abcdef", 5*partSize/16) + "the end"
 	name, dir := r.keep("large", text(all)), t.TempDir()
 	must.Write(t, filepath.Join(dir, keptPart+newFile()), "of another")
@@ -147,7 +147,7 @@ func TestFileIsResumed(t *testing.T) {
 // SPEC 14.6: the first bytes of a large repository arrive while the rest is still made.
 func TestFileArrivesWhileItIsMade(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	arrived := make(chan struct{})
 	name := r.keep("large", func(_ context.Context, w io.Writer) error {
 		if _, err := w.Write(make([]byte, 3*partSize)); err != nil {
@@ -170,7 +170,7 @@ func TestFileArrivesWhileItIsMade(t *testing.T) {
 // again for the next one who needs it.
 func TestFileIsNotFinished(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	none := errors.New("no such commit")
 	if _, err := r.board.Keep(t.Context(), "x", func(context.Context, io.Writer) error { return none }); !errors.Is(err, none) {
 		t.Errorf("%v", err)

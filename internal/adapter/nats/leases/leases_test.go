@@ -75,8 +75,8 @@ func (p *purse) Settle(ctx context.Context, grant int, cs ...event.Charged) erro
 	return nil
 }
 
-// rig is a board on a server.
-type rig struct {
+// testBoard is a board on a server.
+type testBoard struct {
 	t     *testing.T
 	url   string
 	board *Board
@@ -91,14 +91,14 @@ var here = names{Team, "s"}
 
 const testLease = 400 * time.Millisecond
 
-func newRig(t *testing.T, url string) *rig {
+func newTestBoard(t *testing.T, url string) *testBoard {
 	t.Helper()
-	return newRigFor(t, url, testLease)
+	return newTestBoardFor(t, url, testLease)
 }
 
-func newRigFor(t *testing.T, url string, lease time.Duration, labels ...string) *rig {
+func newTestBoardFor(t *testing.T, url string, lease time.Duration, labels ...string) *testBoard {
 	t.Helper()
-	r := &rig{t: t, url: url, bank: &purse{}}
+	r := &testBoard{t: t, url: url, bank: &purse{}}
 	b := must.Get(Open(t.Context(), r.dial(), Config{Swarm: "s", Version: "1", Lease: lease, Labels: labels, Bank: r.bank, Say: r.say}))(t)
 	r.board = b
 	t.Cleanup(func() {
@@ -109,25 +109,25 @@ func newRigFor(t *testing.T, url string, lease time.Duration, labels ...string) 
 	return r
 }
 
-func (r *rig) say(line string) {
+func (r *testBoard) say(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said = append(r.said, line)
 }
 
-func (r *rig) heard(part string) bool {
+func (r *testBoard) heard(part string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.said, func(s string) bool { return strings.Contains(s, part) })
 }
 
-func (r *rig) refusals() int {
+func (r *testBoard) refusals() int {
 	r.board.mu.Lock()
 	defer r.board.mu.Unlock()
 	return r.board.said["join"]
 }
 
-func (r *rig) dial() *nats.Conn {
+func (r *testBoard) dial() *nats.Conn {
 	r.t.Helper()
 	nc, err := nats.Connect(r.url, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
 	must.Do(r.t, err)
@@ -136,7 +136,7 @@ func (r *rig) dial() *nats.Conn {
 }
 
 // worker starts a worker, and returns what ends it.
-func (r *rig) worker(cfg WorkerConfig) (end func()) {
+func (r *testBoard) worker(cfg WorkerConfig) (end func()) {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cfg.Version = "1"
@@ -154,7 +154,7 @@ func (r *rig) worker(cfg WorkerConfig) (end func()) {
 	return end
 }
 
-func (r *rig) do(fence int64) (Result, error) {
+func (r *testBoard) do(fence int64) (Result, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 3*time.Minute)
 	defer cancel()
 	return r.board.Do(ctx, Offer{Fence: fence, Begin: given(Job{Worker: fmt.Sprint("w", fence), Task: event.Task{ID: fmt.Sprint("t", fence)}})})
@@ -177,7 +177,7 @@ func TestTasksOnCluster(t *testing.T) {
 }
 
 func tasks(t *testing.T, url string) {
-	r := newRig(t, url)
+	r := newTestBoard(t, url)
 	var mu sync.Mutex
 	did := map[string]int{}
 	for i := range 3 {
@@ -224,7 +224,7 @@ func tasks(t *testing.T, url string) {
 // with what to do.
 func TestJoinRefused(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), testLease, "gpu")
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), testLease, "gpu")
 	key := must.Get(newKey())(t)
 	nc := r.dial()
 	good := joinAsk{Protocol: Protocol, Version: "1", Name: "box", Labels: []string{"gpu", "linux"}, Public: key.PublicKey().Bytes()}
@@ -263,7 +263,7 @@ func TestJoinRefused(t *testing.T) {
 }
 
 // held joins as a worker by hand, and takes a lease that was offered.
-func (r *rig) held(name string, fence int64) *Held {
+func (r *testBoard) held(name string, fence int64) *Held {
 	r.t.Helper()
 	nc := r.dial()
 	js, err := jetstream.New(nc)
@@ -275,7 +275,7 @@ func (r *rig) held(name string, fence int64) *Held {
 }
 
 // begin offers a lease, and has a worker take it.
-func (r *rig) begin(h *Held) (result chan error) {
+func (r *testBoard) begin(h *Held) (result chan error) {
 	r.t.Helper()
 	result = make(chan error, 1)
 	go func() {
@@ -297,7 +297,7 @@ func (r *rig) begin(h *Held) (result chan error) {
 // nothing, and the end of a lease is the end.
 func TestForgedAndReplayed(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	honest, other := r.held("honest", 1), r.held("other", 1)
 	listens, sent := r.dial(), make(chan *nats.Msg, 1000) // all that the honest one sends
 	spy, err := listens.ChanSubscribe(here.askSubject(), sent)
@@ -383,7 +383,7 @@ func TestForgedAndReplayed(t *testing.T) {
 // A repeated heartbeat, such as one that was recorded, keeps no lease alive.
 func TestReplayIsNoLife(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	h := r.held("box", 1)
 	result := r.begin(h)
 	q := question{Epoch: h.epoch, Worker: h.id, Fence: 1, N: 1000, Kind: kindBeat}
@@ -406,7 +406,7 @@ func TestReplayIsNoLife(t *testing.T) {
 // set aside counts as spent, once.
 func TestLost(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	h := r.held("dies", 1)
 	result := r.begin(h)
 	paid := must.Get(h.Reserve(t.Context(), budget.Ask{Input: 10}))(t)
@@ -437,7 +437,7 @@ func TestLost(t *testing.T) {
 // A worker that cannot reach the swarm stops by itself.
 func TestWorkerStopsItself(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	began, ended := make(chan struct{}), make(chan error, 1)
 	leave := r.worker(WorkerConfig{Name: "box", Do: func(ctx context.Context, _ *Held) Result {
 		close(began)
@@ -477,7 +477,7 @@ func TestWorkerStopsItself(t *testing.T) {
 // sense is refused.
 func TestMoney(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	h := r.held("box", 1)
 	result := r.begin(h)
 	g, err := h.Reserve(t.Context(), budget.Ask{Input: 10})
@@ -531,7 +531,7 @@ func TestMoney(t *testing.T) {
 // An offer that comes twice, or whose acknowledgement is lost, is worked on once.
 func TestDoubleDelivery(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	var n atomic.Int32
 	release := make(chan struct{})
 	for i := range 2 {

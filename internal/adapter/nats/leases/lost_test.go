@@ -32,7 +32,7 @@ func TestServerLosesItsStore(t *testing.T) {
 	if !first.ReadyForConnections(time.Minute) {
 		t.Fatal("not ready")
 	}
-	r := newRigFor(t, first.ClientURL(), time.Minute)
+	r := newTestBoardFor(t, first.ClientURL(), time.Minute)
 	job := func(Taker) (Job, error) {
 		name, err := r.board.Keep(t.Context(), "files", text("files of the task"))
 		return Job{Task: event.Task{ID: "a"}, RootPack: name}, err
@@ -89,7 +89,7 @@ func TestServerLosesItsStore(t *testing.T) {
 func TestDeadCoordinator(t *testing.T) {
 	t.Parallel()
 	url := natstest.Server(t).ClientURL()
-	r := &rig{t: t, url: url, bank: &purse{}}
+	r := &testBoard{t: t, url: url, bank: &purse{}}
 	nc := r.dial()
 	dead := must.Get(Open(t.Context(), nc, Config{Swarm: "dead", Version: "1", Lease: testLease, Bank: r.bank, Say: r.say}))(t)
 	defer dead.stop()
@@ -145,7 +145,7 @@ func TestDeadCoordinator(t *testing.T) {
 // SPEC 14.6: people ask the server for a swarm's state and its machines, and cancel it.
 func TestAdmin(t *testing.T) {
 	t.Parallel()
-	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
+	r := &testBoard{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	cancelled := make(chan struct{})
 	var err error
 	r.board = must.Get(Open(t.Context(), r.dial(), Config{
@@ -204,7 +204,7 @@ func TestAdmin(t *testing.T) {
 // SPEC 14.2: a question that nobody answers is the network's fault, and says so.
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
-	r := &rig{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
+	r := &testBoard{t: t, url: natstest.Server(t).ClientURL(), bank: &purse{}}
 	r.board = must.Get(Open(t.Context(), r.dial(), Config{Swarm: "s", Version: "1", Lease: testLease, Say: r.say}))(t)
 	h := r.held("box", 1)
 	must.Do(t, r.board.Close(t.Context()))

@@ -14,7 +14,7 @@ import (
 // them hears all answers.
 func TestManyAsk(t *testing.T) {
 	t.Parallel()
-	r := newRigFor(t, natstest.Server(t).ClientURL(), time.Minute)
+	r := newTestBoardFor(t, natstest.Server(t).ClientURL(), time.Minute)
 	nc := r.dial()
 	answers := make(chan *nats.Msg, 10_000)
 	must.Done(t)(nc.ChanSubscribe(here.openSubject(), answers))

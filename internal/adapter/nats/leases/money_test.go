@@ -13,7 +13,7 @@ import (
 // reserved for a worker that never got it.
 func TestReservedWhileTheLeaseEnds(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, natstest.Server(t).ClientURL())
+	r := newTestBoard(t, natstest.Server(t).ClientURL())
 	r.bank.waits = make(chan chan struct{})
 	h := r.held("box", 1)
 	lost := r.begin(h)

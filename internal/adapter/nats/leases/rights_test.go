@@ -35,7 +35,7 @@ func TestRights(t *testing.T) {
 		return nc
 	}
 	cancelled := make(chan struct{})
-	r := &rig{t: t, bank: &purse{}}
+	r := &testBoard{t: t, bank: &purse{}}
 	r.board = must.Get(Open(t.Context(), as("coordinator"), Config{Team: "red", Swarm: "s", Version: "1", Lease: time.Minute, Bank: r.bank, Say: r.say, Cancel: func() { close(cancelled) }}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -24,7 +24,7 @@ func TestNarrowConnection(t *testing.T) {
 	t.Parallel()
 	const size, lease = 3 << 20, 2 * time.Second // it takes 1.5 s each way, and more where the machine is busy
 	s := natstest.Server(t)
-	r := newRigFor(t, s.ClientURL(), lease)
+	r := newTestBoardFor(t, s.ClientURL(), lease)
 	link := natstest.NewProxy(t, strings.TrimPrefix(s.ClientURL(), "nats://"))
 	data := bytes.Repeat([]byte("0123456789abcde\n"), size/16)
 	ctx, stop := context.WithCancel(t.Context())

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/host"
 )
 
-// world is a network in one process: names, and what was dialled.
-type world struct {
+// fakeNetwork is a network in one process: names, and what was dialled.
+type fakeNetwork struct {
 	mu      sync.Mutex
 	answers map[string][]string // several: one for each look-up
 	dialled []string
@@ -29,7 +29,7 @@ type world struct {
 	close   func() error
 }
 
-func (w *world) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
+func (w *fakeNetwork) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.answers[name]
@@ -46,7 +46,7 @@ func (w *world) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, er
 	return out, nil
 }
 
-func (w *world) dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+func (w *fakeNetwork) dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	w.mu.Lock()
 	w.dialled = append(w.dialled, to.String())
 	w.mu.Unlock()
@@ -54,9 +54,9 @@ func (w *world) dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", w.server)
 }
 
-func start(t *testing.T, grants ...string) (*world, string) {
+func start(t *testing.T, grants ...string) (*fakeNetwork, string) {
 	t.Helper()
-	w := &world{answers: map[string][]string{
+	w := &fakeNetwork{answers: map[string][]string{
 		"good.test.": {"8.8.8.8"}, "a.wild.test.": {"8.8.4.4"}, "two.test.": {"8.8.8.8 1.1.1.1"}, "private.test.": {"10.0.0.5"}, "local.test.": {"127.0.0.1"},
 		"mixed.test.": {"8.8.8.8 192.168.1.1"}, "mapped.test.": {"::ffff:127.0.0.1"}, "meta.test.": {"169.254.169.254"}, "six.test.": {"fd00::1"}, "nat.test.": {"64:ff9b::a00:1"},
 		"rebind.test.": {"8.8.8.8", "127.0.0.1"}, "evil.test.": {"8.8.8.8"}, "xn--bcher-kva.test.": {"8.8.8.8"},

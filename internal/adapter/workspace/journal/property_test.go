@@ -112,9 +112,9 @@ func compare(t *testing.T, j *Journal, before, after tree, es []tool.Effect, cop
 	}
 }
 
-// world is a workspace at which random things happen. All of them go through an
+// randomFolder is a workspace at which random things happen. All of them go through an
 // os.Root: no link that they make leads them out of it.
-type world struct {
+type randomFolder struct {
 	t    *testing.T
 	root string
 	in   *os.Root
@@ -126,7 +126,7 @@ type world struct {
 
 var names = []string{"a", "b", "c.go", "-rf", " sp ace", "new\nline", "ünïcode", "bad\xff", "a-b", "x.log", "ignored", "deep"}
 
-func (w *world) path() string {
+func (w *randomFolder) path() string {
 	parts := make([]string, 1+w.r.IntN(3))
 	for i := range parts {
 		parts[i] = names[w.r.IntN(len(names))]
@@ -135,10 +135,10 @@ func (w *world) path() string {
 }
 
 // content is one of few, so that contents come back, of the same sizes.
-func (w *world) content() []byte { return fmt.Appendf(nil, "content %02d\n", w.r.IntN(20)) }
+func (w *randomFolder) content() []byte { return fmt.Appendf(nil, "content %02d\n", w.r.IntN(20)) }
 
 // act does one random thing; that it may fail is part of it.
-func (w *world) act() {
+func (w *randomFolder) act() {
 	p := w.path()
 	_ = w.in.MkdirAll(filepath.Dir(p), 0o755)
 	switch w.r.IntN(18) {
@@ -209,7 +209,7 @@ func (w *world) act() {
 	}
 }
 
-func (w *world) run(args ...string) {
+func (w *randomFolder) run(args ...string) {
 	_ = processtest.Git(w.root, args...).Run() // that it fails is one of the things that happen
 }
 
@@ -316,7 +316,7 @@ func TestLooksAgainstAModel(t *testing.T) {
 					in, err := os.OpenRoot(root)
 					must.Do(t, err)
 					defer in.Close()
-					w := &world{t: t, root: root, in: in, r: rand.New(rand.NewPCG(seed, 7)), git: git}
+					w := &randomFolder{t: t, root: root, in: in, r: rand.New(rand.NewPCG(seed, 7)), git: git}
 					rules := ".gitignore"
 					if git {
 						w.run("init", "-q")
