@@ -106,7 +106,7 @@ const numberLimit = 8
 // not counts of attempts.
 func Numbers(text string) []float64 {
 	var lines []string
-	for line := range strings.Lines(stripANSI(text)) {
+	for line := range strings.Lines(shown(text)) {
 		if line = strings.TrimSpace(line); line == "" || closing(line) {
 			continue
 		}

@@ -239,7 +239,7 @@ const maxError = 400
 // volatile parts, with digits masked, and with paths cut to their base names.
 func Error(text string) string {
 	var first, last, any1, anyN string
-	for line := range strings.Lines(stripANSI(text)) {
+	for line := range strings.Lines(shown(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" || closing(line) {
 			continue

@@ -3,6 +3,8 @@ package normalize
 import (
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Result removes from a successful result what changes from run to run: times,
@@ -12,7 +14,7 @@ import (
 // was left out. All other digits stay: a counter that moves is progress.
 // Applying Result twice changes nothing more.
 func Result(text string) string {
-	text = stripANSI(text)
+	text = shown(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	count := false // in a line about how much was left out
@@ -40,68 +42,25 @@ func Result(text string) string {
 	return b.String()
 }
 
-// stripANSI removes colours and other terminal escapes, and text that a carriage
-// return overwrites.
-func stripANSI(text string) string {
+// Shown returns what a terminal shows of a line in the end: nothing of colours and other
+// escapes, and of text that a carriage return overwrites.
+func Shown(line string) string {
+	if strings.ContainsAny(line, "\x1b\r") {
+		line = strings.TrimRight(ansi.Strip(line), "\r\n")
+	}
+	return line[strings.LastIndexByte(line, '\r')+1:]
+}
+
+// shown is Shown for each line of a text.
+func shown(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r") {
 		return text
 	}
-	out := make([]byte, 0, len(text))
-	line := 0 // where the line begins in out
-	for i := 0; i < len(text); {
-		switch c := text[i]; c {
-		case 0x1b:
-			i += escape(text[i:])
-			continue
-		case '\r':
-			// At the end of a line it belongs to the newline and overwrites nothing.
-			j := i + run(text[i:], func(c byte) bool { return c == '\r' })
-			if j < len(text) && text[j] != '\n' {
-				out = out[:line]
-			}
-			i = j
-			continue
-		case '\n':
-			out = append(out, c)
-			line = len(out)
-		default:
-			out = append(out, c)
-		}
-		i++
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = Shown(l)
 	}
-	return string(out)
-}
-
-// escape returns the length of the escape sequence at the beginning of s, 1 if
-// it is not known.
-func escape(s string) int {
-	if len(s) < 2 {
-		return 1
-	}
-	switch s[1] {
-	case '[':
-		n := 2 + run(s[2:], func(c byte) bool { return c >= 0x20 && c <= 0x3f })
-		if n < len(s) && s[n] >= 0x40 && s[n] <= 0x7e {
-			return n + 1
-		}
-		return 1
-	case ']':
-		// A title or a link, up to a bell or a string terminator.
-		for n := 2; n < len(s) && n < 512; n++ {
-			switch {
-			case s[n] == 7:
-				return n + 1
-			case s[n] == 0x1b && n+1 < len(s) && s[n+1] == '\\':
-				return n + 2
-			case s[n] == '\n' || s[n] == 0x1b:
-				return 1
-			}
-		}
-		return 1
-	case '(', ')':
-		return min(3, len(s))
-	}
-	return 1
+	return strings.Join(lines, "\n")
 }
 
 // leavesOut reports whether the first line of s tells how much of an output is not shown.
