@@ -222,9 +222,8 @@ type workspaceSymbol struct {
 }
 
 type registration struct {
-	ID              string          `json:"id"`
-	Method          string          `json:"method"`
-	RegisterOptions json.RawMessage `json:"registerOptions,omitempty"`
+	ID     string `json:"id"`
+	Method string `json:"method"`
 }
 
 // feature is a capability that is true, false, or an object of options.
