@@ -2,8 +2,6 @@ package lsp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // This file converts a server's edits into writes. Nothing is written here.
@@ -340,14 +339,14 @@ func (d *drafts) list() []tool.Write {
 		if f := d.files[path]; f.gone && f.existed && f.movedTo != "" && !d.files[f.movedTo].gone && !d.files[f.movedTo].existed {
 			to := d.files[f.movedTo]
 			moved[path], moved[f.movedTo] = true, true
-			out = append(out, tool.Write{Path: d.s.rel(path), MoveTo: d.s.rel(f.movedTo), Data: []byte(to.mark + to.now), Expect: hashOf(f.was)})
+			out = append(out, tool.Write{Path: d.s.rel(path), MoveTo: d.s.rel(f.movedTo), Data: []byte(to.mark + to.now), Expect: edits.HashOf(f.was)})
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.files)) {
 		f := d.files[path]
 		w := tool.Write{Path: d.s.rel(path)}
 		if f.existed {
-			w.Expect = hashOf(f.was)
+			w.Expect = edits.HashOf(f.was)
 		}
 		switch {
 		case moved[path], f.gone && !f.existed:
@@ -362,9 +361,4 @@ func (d *drafts) list() []tool.Write {
 		out = append(out, w)
 	}
 	return out
-}
-
-func hashOf(b []byte) tool.Hash {
-	sum := sha256.Sum256(b)
-	return tool.Hash(hex.EncodeToString(sum[:]))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // SPEC 12.2: what a server wants changed becomes writes, all of it or none, and
@@ -86,7 +87,7 @@ func (b *bench) hash(name string) (tool.Hash, error) {
 	if name == "b.x" {
 		s = bom + s
 	}
-	return hashOf([]byte(s)), nil
+	return edits.HashOf([]byte(s)), nil
 }
 
 // SPEC 12.2: of a server's commands only those run that do nothing but hand over

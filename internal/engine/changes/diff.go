@@ -2,17 +2,17 @@ package changes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -93,11 +93,8 @@ func unified(name string, from tool.Hash, before []byte, to tool.Hash, after []b
 	if to == "" {
 		b = "/dev/null"
 	}
-	_, out, _ := bytes.Cut(diff.Diff(a, before, b, after), []byte("\n")) // without the redundant first line
-	if len(out) == 0 {
-		out = fmt.Appendf(nil, "--- %s\n+++ %s\n", a, b) // an empty file
-	}
-	return string(out)
+	text, _, _ := edits.Diff(a, b, before, after)
+	return cmp.Or(text, fmt.Sprintf("--- %s\n+++ %s\n", a, b)) // the second for an empty file
 }
 
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
-	"github.com/pawl-agent/pawl/internal/policy/undo"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // SPEC 16.11: drafts change nothing, and later ones see earlier ones.
@@ -24,7 +24,7 @@ func TestDrafts(t *testing.T) {
 	r := newTestRecorder(t)
 	must.Do(t, r.write(tool.Write{Path: "a", Data: []byte("one\n")}))
 	d := changes.NewDrafts(r.files, false)
-	first, err := d.Write(t.Context(), "a", []byte("two\n"), undo.HashOf([]byte("one\n")))
+	first, err := d.Write(t.Context(), "a", []byte("two\n"), edits.HashOf([]byte("one\n")))
 	if err != nil || first.Added != 1 || first.Removed != 1 {
 		t.Fatalf("%+v, %v", first, err)
 	}

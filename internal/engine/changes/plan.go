@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -139,7 +140,7 @@ func (r *Recorder) current(ctx context.Context, name string) (undo.FileState, []
 		return undo.FileState{}, nil, nil
 	case err != nil:
 		return undo.FileState{Err: err.Error()}, nil, nil
-	case f.Data == nil && f.Hash == undo.HashOf(nil):
+	case f.Data == nil && f.Hash == edits.HashOf(nil):
 		f.Data = []byte{}
 	}
 	return undo.FileState{Hash: f.Hash, Mode: f.Mode}, f.Data, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -240,7 +241,7 @@ func hashIn(files map[string]content, path string) tool.Hash {
 	return ""
 }
 
-func hashOf(s string) tool.Hash { return undo.HashOf([]byte(s)) }
+func hashOf(s string) tool.Hash { return edits.HashOf([]byte(s)) }
 
 func orPanic(err error) {
 	if err != nil {

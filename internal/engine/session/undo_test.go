@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 	"github.com/pawl-agent/pawl/internal/policy/undo"
 )
 
@@ -162,10 +163,10 @@ func (r *rig) reopen(bs ...event.Body) {
 // link's place.
 func TestUndoModesAndLinks(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New())
-	h := func(s string) event.FileChanged { return event.FileChanged{Before: undo.HashOf([]byte(s))} }
-	script, link, fresh := h("#!/bin/sh\n"), h("script"), event.FileChanged{Path: "fresh", After: undo.HashOf([]byte("script")), Mode: uint32(fs.ModeSymlink)}
+	h := func(s string) event.FileChanged { return event.FileChanged{Before: edits.HashOf([]byte(s))} }
+	script, link, fresh := h("#!/bin/sh\n"), h("script"), event.FileChanged{Path: "fresh", After: edits.HashOf([]byte("script")), Mode: uint32(fs.ModeSymlink)}
 	script.Path, script.After, script.ModeBefore, script.Mode = "script", script.Before, 0o755, 0o644
-	link.Path, link.After, link.ModeBefore, link.Mode = "link", undo.HashOf([]byte("x\n")), uint32(fs.ModeSymlink), 0o644
+	link.Path, link.After, link.ModeBefore, link.Mode = "link", edits.HashOf([]byte("x\n")), uint32(fs.ModeSymlink), 0o644
 	r.Put("script", "#!/bin/sh\n")
 	must.Do(t, errors.Join(os.Chmod(filepath.Join(r.Dir, "script"), 0o644), os.Symlink("script", filepath.Join(r.Dir, "fresh"))))
 	r.Put("link", "x\n")
@@ -197,7 +198,7 @@ func TestUndoModesAndLinks(t *testing.T) {
 func TestUndoUnattributed(t *testing.T) {
 	r := newRig(t, "yolo", llmtest.New())
 	r.Put("a.txt", "mine\n")
-	c := event.FileChanged{Path: "a.txt", Before: undo.HashOf([]byte("old\n")), After: undo.HashOf([]byte("mine\n")), Unattributed: true, Call: "1"}
+	c := event.FileChanged{Path: "a.txt", Before: edits.HashOf([]byte("old\n")), After: edits.HashOf([]byte("mine\n")), Unattributed: true, Call: "1"}
 	r.reopen(event.Prompted{Source: event.Person}, r.shellDid(c, "old\n"), event.CallDone{ID: "1", Tool: "bash", Command: "make", Outcome: event.OK}, event.Ended{})
 	p := r.plan(undo.Selector{Kind: undo.ByCommand})
 	if p.NeedsNoConsent() || !strings.Contains(p.Files[0].Ask, `while "make" ran`) {

@@ -2,14 +2,13 @@ package undo
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // Action is what is to be done to a file.
@@ -317,7 +316,7 @@ func (f *File) merge(at *file, st step, contents map[tool.Hash][]byte) bool {
 		f.Places = m.Conflicts
 		return f.block(Clash, "it was changed since in the same lines")
 	}
-	*at = file{hash: HashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
+	*at = file{hash: edits.HashOf(m.Text), mode: at.mode, data: m.Text, merged: true}
 	return f.revertMode(at, st)
 }
 
@@ -331,8 +330,3 @@ func withoutLinkMode(mode uint32) uint32 {
 }
 
 func link(mode uint32) bool { return fs.FileMode(mode)&fs.ModeSymlink != 0 }
-
-func HashOf(data []byte) tool.Hash {
-	sum := sha256.Sum256(data)
-	return tool.Hash(hex.EncodeToString(sum[:]))
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/edits"
 )
 
 // joins is the id of prompts that were delivered into a running turn.
@@ -202,7 +203,7 @@ func TestDecide(t *testing.T) {
 		if s == "" {
 			return ""
 		}
-		return HashOf([]byte(s))
+		return edits.HashOf([]byte(s))
 	}
 	fc := func(before, after string) event.FileChanged { return by("edit", "1", "f", h(before), h(after)) }
 	with := func(c event.FileChanged, f func(*event.FileChanged)) event.FileChanged { f(&c); return c }
