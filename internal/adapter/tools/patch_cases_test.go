@@ -48,7 +48,7 @@ var patchCases = []patchCase{
 
 	// Markers with spaces around.
 	{"indented Update File", "a\n", "*** Begin Patch\n  *** Update File: f\n@@\n-a\n+A\n*** End Patch", to("A\n"), ""},
-	{"indented second Update File", "a\n", in("@@\n-a\n+A\n  *** Update File: g\n@@\n-c\n+C\n"), map[string]string{"f": "A\n", "g": "C\n"}, ""},
+	{"indented second Update File", "a\n", in("@@\n-a\n+A\n  *** Update File: g\n@@\n-c\n+C\n"), nil, "not found"},
 	{"indented End Patch", "a\n", "*** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n *** End Patch", to("A\n"), ""},
 	{"both ends indented", "a\n", " *** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n *** End Patch ", to("A\n"), ""},
 	{"spaces behind", "a\n", "*** Begin Patch  \n*** Update File: f  \n@@  \n-a\n+A\n*** End Patch  \n", to("A\n"), ""},

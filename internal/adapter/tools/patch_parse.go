@@ -79,41 +79,14 @@ type blockReader struct {
 	blanks int // blank lines, which may belong to the next part
 }
 
-// marker returns a line without the spaces before a marker. A line of a hunk may look
-// like a marker: it counts as one only if nothing else makes sense.
+// marker returns a line without the spaces around a marker. A line of a hunk may look like
+// a marker: it counts as one only if no space is before it, or nothing follows.
 func (r *blockReader) marker(i int, l string) string {
 	t := strings.TrimSpace(l)
-	if t == l || !strings.HasPrefix(t, "*** ") && !strings.HasPrefix(t, "@@") {
+	if !strings.HasPrefix(t, "*** ") && !strings.HasPrefix(t, "@@") {
 		return l
 	}
-	next := ""
-	for _, n := range r.lines[i+1:] {
-		if next = strings.TrimSpace(n); next != "" {
-			break
-		}
-	}
-	follows := func(starts ...string) bool {
-		return slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(next, s) })
-	}
-	word, _, _ := strings.Cut(t, ":")
-	is := false
-	switch word {
-	case "*** End Patch":
-		is = next == "" || r.f == nil
-	case "*** Begin Patch":
-		is = r.f == nil
-	case "*** Update File":
-		is = r.h == nil || follows("@@", "*** Move to:")
-	case "*** Add File":
-		is = r.h == nil || follows("+")
-	case "*** Delete File", "*** End of File":
-		is = r.h == nil || next == "" || follows("*** ")
-	case "*** Move to":
-		is = r.h == nil
-	default:
-		is = strings.HasPrefix(t, "@@") && r.h == nil && r.f != nil && !r.f.add
-	}
-	if is {
+	if last := !slices.ContainsFunc(r.lines[i+1:], func(l string) bool { return !blank(l) }); r.h == nil || last || l[0] == t[0] {
 		return t
 	}
 	return l
