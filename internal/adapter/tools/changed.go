@@ -8,32 +8,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
-// inPlace returns the lines that a diff of the call changes, where the call put them: where
-// the lines around an insertion are equal, a diff can name the lines one further on.
-func (s *staged) inPlace(diff string) []region {
-	at, cut := changedLines(diff)
-	lines := splitLines(s.body)
-	for i, r := range at {
-		for _, p := range s.places {
-			if cut[i] || r.to < p.from || p.to < r.from {
-				continue
-			}
-			for r.to > p.to && r.from > 1 && lines[r.from-2] == lines[r.to-1] {
-				r.from, r.to = r.from-1, r.to-1
-			}
-			for r.from < p.from && r.to < len(lines) && lines[r.from-1] == lines[r.to] {
-				r.from, r.to = r.from+1, r.to+1
-			}
-			at[i] = r
-			break
-		}
-	}
-	return at
-}
-
 // changedLines returns the lines of the new content that a unified diff adds, and where
-// it only removes some, the gap. cut tells where it removes lines too.
-func changedLines(diff string) (out []region, cut []bool) {
+// it only removes some, the gap.
+func changedLines(diff string) (out []region) {
 	line, open := 0, false // the next line of the new content; the last region goes on
 	for l := range strings.Lines(diff) {
 		switch {
@@ -45,23 +22,21 @@ func changedLines(diff string) (out []region, cut []bool) {
 			}
 			open = false
 		case line == 0: // the names
+		case l[0] == ' ':
+			line++
+			open = false
 		case l[0] == '+' || l[0] == '-':
 			if !open {
 				out = append(out, region{line, line - 1})
-				cut = append(cut, false)
 				open = true
 			}
-			cut[len(cut)-1] = cut[len(cut)-1] || l[0] == '-'
 			if l[0] == '+' {
 				out[len(out)-1].to = line
 				line++
 			}
-		case l[0] == ' ':
-			line++
-			open = false
 		}
 	}
-	return out, cut
+	return out
 }
 
 // maxPlaces is how many places of a change a result names.

@@ -27,7 +27,6 @@ type staged struct {
 	// doubtful are lines of body that the result shows: they were found inexactly, or
 	// were there already. What was replaced exactly is as the model wrote it.
 	doubtful []region
-	places   []region // the lines of body that the edits of the call gave
 	wrote    []string // the texts that the model gave
 	count    int
 	already  int
@@ -223,15 +222,11 @@ func (s *staged) alreadyAt(line, more int) {
 // with it.
 func (s *staged) take(r replaced) {
 	grown := strings.Count(r.body, "\n") - strings.Count(s.body, "\n")
-	for _, rs := range [][]region{s.doubtful, s.places} {
-		for i := range rs {
-			if len(r.regions) > 0 && rs[i].from > r.regions[0].from {
-				rs[i].from += grown
-				rs[i].to += grown
-			}
+	for i := range s.doubtful {
+		if d := &s.doubtful[i]; len(r.regions) > 0 && d.from > r.regions[0].from {
+			d.from, d.to = d.from+grown, d.to+grown
 		}
 	}
-	s.places = append(s.places, r.regions...)
 	s.body = r.body
 	s.count += r.count
 	if r.note != "" {
@@ -336,7 +331,7 @@ func (g *stage) finish(ctx context.Context) (tool.Result, error) {
 		added, removed = added+plus, removed+minus
 		var at []region
 		if len(mine) == 1 && s.exists && !s.remove {
-			at = s.inPlace(mine[0].Diff)
+			at = changedLines(mine[0].Diff)
 			r.Seen = append(r.Seen, s.written(at[:min(len(at), maxPlaces)], mine[0])...)
 		}
 		fmt.Fprintf(&b, "%s%s%s\n", s.did(), counts(plus, minus, mine), atLines(at))
