@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -39,8 +40,8 @@ func bigTree(b *testing.B, git bool) *Workspace {
 		must.WriteMode(b, filepath.Join(dir, fmt.Sprintf("f%d.go", i)), t.String(), 0o644)
 	}
 	if git {
-		git0(b, root, "init", "-q")
-		git0(b, root, "add", "-A")
+		processtest.RunGit(b, root, "init", "-q")
+		processtest.RunGit(b, root, "add", "-A")
 	}
 	return w
 }

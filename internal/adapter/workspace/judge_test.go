@@ -73,9 +73,9 @@ func TestTrackedInANestedRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, root := open(t, map[string]string{"in/sp ace/.gitignore": rule, "in/sp ace/new.o": "x", "in/sp ace/[a]/b.txt": "x", "in/b.txt": "x"})
-			git0(t, root, "init", "-q")
-			git0(t, root, "add", "in/sp ace/.gitignore", "in/sp ace/[[]a]/b.txt")
-			git0(t, root, "init", "-q", "in")
+			processtest.RunGit(t, root, "init", "-q")
+			processtest.RunGit(t, root, "add", "in/sp ace/.gitignore", "in/sp ace/[[]a]/b.txt")
+			processtest.RunGit(t, root, "init", "-q", "in")
 			must.WriteMode(t, filepath.Join(root, "in/.gitignore"), "*\n", 0o644)
 			p := must.Get(w.resolve(root))(t)
 			got, err := filesBelow(w, p)
@@ -91,9 +91,9 @@ func TestTrackedInANestedRepository(t *testing.T) {
 func TestUntrackedInANestedRepository(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"in/a.txt": "x", "in/new/.gitignore": "/x[a/b]/\n", "in/new/b.txt": "x"})
-	git0(t, root, "init", "-q")
-	git0(t, root, "add", "in/a.txt")
-	git0(t, root, "init", "-q", "in")
+	processtest.RunGit(t, root, "init", "-q")
+	processtest.RunGit(t, root, "add", "in/a.txt")
+	processtest.RunGit(t, root, "init", "-q", "in")
 	p := must.Get(w.resolve(root))(t)
 	got, err := filesBelow(w, p)
 	if want := []string{"in/a.txt", "in/new/.gitignore", "in/new/b.txt"}; err != nil || !slices.Equal(got, want) {
@@ -124,9 +124,9 @@ func judged(t *testing.T, r *rand.Rand) {
 	top := must.Dir(t)
 	in := must.Get(os.OpenRoot(top))(t)
 	defer in.Close()
-	git0(t, top, "init", "-q")
+	processtest.RunGit(t, top, "init", "-q")
 	global := filepath.Join(t.TempDir(), "excludes")
-	git0(t, top, "config", "core.excludesFile", global)
+	processtest.RunGit(t, top, "config", "core.excludesFile", global)
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	folder := func() string {
 		parts := make([]string, r.IntN(4))
@@ -266,10 +266,10 @@ func TestEntry(t *testing.T) {
 			"out/inner/y": "", "free/z.o": "", "free/y": "",
 		})
 		if git {
-			git0(t, root, "init", "-q")
-			git0(t, root, "add", "-f", "out/kept.go")
-			git0(t, filepath.Join(root, "out/inner"), "init", "-q")
-			git0(t, filepath.Join(root, "free"), "init", "-q")
+			processtest.RunGit(t, root, "init", "-q")
+			processtest.RunGit(t, root, "add", "-f", "out/kept.go")
+			processtest.RunGit(t, filepath.Join(root, "out/inner"), "init", "-q")
+			processtest.RunGit(t, filepath.Join(root, "free"), "init", "-q")
 			w.git = plainGit
 		}
 		must.Do(t, os.Symlink("a.go", filepath.Join(root, "l.o")))

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -46,7 +47,7 @@ func TestIgnoreIsGits(t *testing.T) {
 		return p
 	})
 	root := t.TempDir()
-	git0(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	for _, d := range dirs {
 		for _, n := range names {
 			if _, err := os.Stat(filepath.Join(root, d+n)); err != nil && !slices.Contains(dirs, d+n+"/") {
@@ -132,8 +133,8 @@ func TestGlob(t *testing.T) {
 	for _, git := range []bool{false, true} {
 		w, root := open(t, files)
 		if git {
-			git0(t, root, "init", "-q")
-			git0(t, root, "add", "a.go", "x.md")
+			processtest.RunGit(t, root, "init", "-q")
+			processtest.RunGit(t, root, "add", "a.go", "x.md")
 			if err := os.Remove(filepath.Join(root, "x.md")); err != nil { // deleted, still in the index
 				t.Fatal(err)
 			}
@@ -183,8 +184,8 @@ func TestGlob(t *testing.T) {
 func TestNestedRepository(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"a.go": "", "sub/b.go": "", "sub/no.o": "", "sub/.gitignore": "*.o\n"})
-	git0(t, root, "init", "-q")
-	git0(t, filepath.Join(root, "sub"), "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
+	processtest.RunGit(t, filepath.Join(root, "sub"), "init", "-q")
 	got, _, err := w.Glob(context.Background(), ".", "{*.go,*.o}", 0)
 	slices.Sort(got)
 	if err != nil || strings.Join(got, " ") != "a.go sub/b.go" {

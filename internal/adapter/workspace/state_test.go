@@ -19,9 +19,7 @@ func TestState(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
-		if out, err := processtest.Git(dir, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		processtest.RunGit(t, dir, args...)
 	}
 	put := func(name, text string) {
 		t.Helper()

@@ -339,25 +339,18 @@ func TestGrowingFile(t *testing.T) {
 	<-done
 }
 
-func git0(t testing.TB, dir string, args ...string) {
-	t.Helper()
-	if out, err := processtest.Git(dir, args...).CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
 // SPEC 16.6: nothing that the repository configures is run.
 func TestGitRunsNothing(t *testing.T) {
 	t.Parallel()
 	w, root := open(t, map[string]string{"a.txt": "x\n", ".gitattributes": "*.txt filter=evil diff=evil\n"})
-	git0(t, root, "init", "-q")
-	git0(t, root, "add", ".")
+	processtest.RunGit(t, root, "init", "-q")
+	processtest.RunGit(t, root, "add", ".")
 	mark := filepath.Join(t.TempDir(), "ran")
 	evil := filepath.Join(t.TempDir(), "evil.sh")
 	must.WriteMode(t, evil, "#!/bin/sh\ntouch "+mark+"\ncat\n", 0o644)
 	must.Do(t, os.Chmod(evil, 0o755))
 	for _, k := range []string{"core.fsmonitor", "core.pager", "diff.external", "diff.evil.textconv", "core.sshCommand"} {
-		git0(t, root, "config", k, evil)
+		processtest.RunGit(t, root, "config", k, evil)
 	}
 	must.WriteMode(t, filepath.Join(root, ".git/hooks/post-index-change"), get(t, evil), 0o644)
 	must.Do(t, os.Chmod(filepath.Join(root, ".git/hooks/post-index-change"), 0o755))

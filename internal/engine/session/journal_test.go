@@ -144,11 +144,7 @@ func (r *rig) workspace() {
 	}
 	r.Put("b.txt", "committed\n")
 	r.Put(".gitignore", "*.log\ndeps/\n")
-	for _, a := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "x"}} {
-		if out, err := processtest.Git(r.Dir, a...).CombinedOutput(); err != nil {
-			r.T.Fatalf("git %q: %v %s", a, err, out)
-		}
-	}
+	processtest.Commit(r.T, r.Dir)
 	r.Put("b.txt", "changed\n")
 	r.Put("a.txt", "one\n")
 	r.Put("dir/x", "ex\n")

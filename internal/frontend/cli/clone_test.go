@@ -96,14 +96,8 @@ func newTrap(t *testing.T) *trap {
 		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
 	h.write(h.noted, "")
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "x", "--allow-empty"}} {
-		if args[0] == "add" {
-			h.write(filepath.Join(h.clone, "README"), "a clone\n")
-		}
-		if out, err := processtest.Git(h.clone, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
+	h.write(filepath.Join(h.clone, "README"), "a clone\n")
+	processtest.Commit(t, h.clone)
 	theirs := map[string]any{}
 	for _, e := range hook.Events {
 		theirs[string(e)] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": h.canary("hook-" + string(e))}}}}

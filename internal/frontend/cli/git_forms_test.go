@@ -50,9 +50,7 @@ func TestGitForms(t *testing.T) {
 		dir, home, ran := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "ran")
 		git := func(args ...string) {
 			t.Helper()
-			if out, err := processtest.Git(dir, args...).CombinedOutput(); err != nil {
-				t.Fatalf("git %v: %v\n%s", args, err, out)
-			}
+			processtest.RunGit(t, dir, args...)
 		}
 		write := func(name, text string) {
 			t.Helper()

@@ -81,11 +81,7 @@ func TestHabitsRun(t *testing.T) {
 				w.home = filepath.Join(w.home, "other")
 			}
 			if strings.Contains(h.line, " -w ") || strings.Contains(h.line, "--worktree") {
-				for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
-					if out, err := processtest.Git(w.dir, args...).CombinedOutput(); err != nil {
-						t.Fatalf("%v %s", err, out)
-					}
-				}
+				processtest.Commit(t, w.dir)
 			}
 			before := w.asked.Load()
 			prompted := len(h.args) > 0 && (h.args[0] == "run" || h.args[0] == "exec" || strings.Contains(h.line, " -p") || strings.Contains(h.line, `"`))

@@ -65,11 +65,7 @@ func (i *isolated) write(name, text string) {
 
 func (i *isolated) git(args ...string) string {
 	i.t.Helper()
-	out, err := processtest.Git(i.dir, args...).CombinedOutput()
-	if err != nil {
-		i.t.Fatalf("git %v: %v %s", args, err, out)
-	}
-	return string(out)
+	return processtest.RunGit(i.t, i.dir, args...)
 }
 
 func (i *isolated) reply(_ int, body []byte) llmtest.Turn {

@@ -155,9 +155,8 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 }
 
 func (c *chaos) git(args ...string) {
-	if out, err := processtest.Git(c.dir, args...).CombinedOutput(); err != nil {
-		c.t.Fatalf("%v: %s", err, out)
-	}
+	c.t.Helper()
+	processtest.RunGit(c.t, c.dir, args...)
 }
 
 // shares reports whether a task changes the file that others change as well.

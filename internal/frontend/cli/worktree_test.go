@@ -17,11 +17,7 @@ import (
 // that leaves, but by the last; one whose session was killed holds nothing up.
 func TestWorktreeOfTwo(t *testing.T) {
 	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
-		if out, err := processtest.Git(root, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
-	}
+	processtest.Commit(t, root)
 	said := &bytes.Buffer{}
 	home := t.TempDir()
 	t.Setenv("HOME", home) // git reads its user's configuration

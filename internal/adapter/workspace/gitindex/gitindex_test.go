@@ -13,13 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
-func git(t testing.TB, root string, args ...string) {
-	t.Helper()
-	if out, err := processtest.Git(root, args...).CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
 // An index that ends early or is damaged is an error or other entries, never a
 // panic or an endless reading. SPEC 19.2
 func FuzzRead(f *testing.F) {
@@ -28,7 +21,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(top, "b"), []byte("x"), 0o644); err != nil {
 			f.Fatal(err)
 		}
-		git(f, top, args...)
+		processtest.RunGit(f, top, args...)
 		if data, err := os.ReadFile(filepath.Join(top, ".git/index")); err == nil {
 			f.Add(data)
 			f.Add(data[:len(data)-30])

@@ -24,11 +24,7 @@ func big(b *testing.B, n int, git bool) string {
 		}
 	}
 	if git {
-		for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "x"}} {
-			if out, err := processtest.Git(root, args...).CombinedOutput(); err != nil {
-				b.Fatalf("%v: %s", err, out)
-			}
-		}
+		processtest.Commit(b, root)
 	}
 	return root
 }

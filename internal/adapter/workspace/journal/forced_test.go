@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 func watched(j *Journal) (out []string) {
@@ -32,7 +33,7 @@ func TestForcedIsWhole(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 77))
 			root := realTemp(t)
-			git(t, root, "init", "-q")
+			processtest.RunGit(t, root, "init", "-q")
 			for i := range 1500 { // more than one run
 				put(t, root, fmt.Sprintf("many/%02d/file_with_a_long_name_%04d", i/100, i), "x")
 			}
@@ -40,8 +41,8 @@ func TestForcedIsWhole(t *testing.T) {
 				put(t, root, p, "x")
 			}
 			put(t, root, ".gitignore", "*.o\nout/\n")
-			git(t, root, "add", "-Af")
-			git(t, root, "update-index", "--index-version", fmt.Sprint(2+2*(seed%2)))
+			processtest.RunGit(t, root, "add", "-Af")
+			processtest.RunGit(t, root, "update-index", "--index-version", fmt.Sprint(2+2*(seed%2)))
 			opt := Options{FollowFrom: -1 + 2*int(seed/2%2)} // by looking at every file, or by following
 			past(&opt)
 			again := opt
@@ -66,7 +67,7 @@ func TestForcedIsWhole(t *testing.T) {
 				case 2, 3:
 					did = "add " + dir + "/" + name
 					put(t, root, dir+"/"+name, fmt.Sprint(step))
-					git(t, root, "add", "-f", dir+"/"+name)
+					processtest.RunGit(t, root, "add", "-f", dir+"/"+name)
 				case 4:
 					did = "a folder goes: " + dir
 					if there(dir) && os.Rename(filepath.Join(root, dir), filepath.Join(root, ".git", fmt.Sprint("away", step))) == nil {
@@ -84,7 +85,7 @@ func TestForcedIsWhole(t *testing.T) {
 					}
 				case 6:
 					did = "no longer tracked: " + dir
-					git(t, root, "rm", "-rqf", "--cached", "--ignore-unmatch", dir)
+					processtest.RunGit(t, root, "rm", "-rqf", "--cached", "--ignore-unmatch", dir)
 				default:
 					did = "changed " + dir + "/" + name
 					if there(dir + "/" + name) {
@@ -99,7 +100,7 @@ func TestForcedIsWhole(t *testing.T) {
 				if r.IntN(2) == 0 { // something else in the index
 					p := fmt.Sprintf("many/%02d/file_with_a_long_name_%04d", 3, 300+r.IntN(100))
 					put(t, root, p, fmt.Sprint(step))
-					git(t, root, "add", p)
+					processtest.RunGit(t, root, "add", p)
 				}
 				see(t, j, "")
 				see(t, j, "")
@@ -130,11 +131,11 @@ func TestForcedComesBack(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
 		root := realTemp(t)
-		git(t, root, "init", "-q")
+		processtest.RunGit(t, root, "init", "-q")
 		put(t, root, ".gitignore", "*.o\n")
 		put(t, root, "d/a.o", "1")
 		put(t, root, "d/b.o", "1")
-		git(t, root, "add", "-f", "d/a.o")
+		processtest.RunGit(t, root, "add", "-f", "d/a.o")
 		opt := Options{Dir: t.TempDir()}
 		past(&opt)
 		j := open(t, root, opt)
@@ -142,7 +143,7 @@ func TestForcedComesBack(t *testing.T) {
 		away := filepath.Join(root, ".git", "away")
 		must.Do(t, os.Rename(filepath.Join(root, "d/a.o"), away))
 		put(t, root, "new", "1")
-		git(t, root, "add", "new")
+		processtest.RunGit(t, root, "add", "new")
 		expect(t, "gone", see(t, j, ""), "-d/a.o", "+new")
 		if taken {
 			must.Do(t, j.Close())
@@ -162,9 +163,9 @@ func TestForcedComesBack(t *testing.T) {
 func TestFolderComesBackWithRules(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
-	git(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	put(t, root, "d/sub/a.o", "1")
-	git(t, root, "add", "-A")
+	processtest.RunGit(t, root, "add", "-A")
 	opt := Options{}
 	past(&opt)
 	j := open(t, root, opt)

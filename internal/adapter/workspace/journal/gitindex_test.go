@@ -53,43 +53,43 @@ func TestGitIndex(t *testing.T) {
 		{name: "plain"},
 		{name: "version 3", do: func(top string) {
 			put(t, top, "intent", "x")
-			git(t, top, "add", "-N", "intent")
-			git(t, top, "update-index", "--skip-worktree", "sub/deep/c")
+			processtest.RunGit(t, top, "add", "-N", "intent")
+			processtest.RunGit(t, top, "update-index", "--skip-worktree", "sub/deep/c")
 		}},
-		{name: "version 4", do: func(top string) { git(t, top, "update-index", "--index-version", "4") }},
+		{name: "version 4", do: func(top string) { processtest.RunGit(t, top, "update-index", "--index-version", "4") }},
 		{name: "version 4 with flags", do: func(top string) {
-			git(t, top, "update-index", "--index-version", "4")
-			git(t, top, "update-index", "--skip-worktree", "sub/a")
-			git(t, top, "update-index", "--assume-unchanged", "sub/b")
+			processtest.RunGit(t, top, "update-index", "--index-version", "4")
+			processtest.RunGit(t, top, "update-index", "--skip-worktree", "sub/a")
+			processtest.RunGit(t, top, "update-index", "--assume-unchanged", "sub/b")
 		}},
 		{name: "sha256", sha256: true},
-		{name: "sha256, version 4", sha256: true, do: func(top string) { git(t, top, "update-index", "--index-version", "4") }},
+		{name: "sha256, version 4", sha256: true, do: func(top string) { processtest.RunGit(t, top, "update-index", "--index-version", "4") }},
 		{name: "conflict", do: func(top string) {
-			git(t, top, "checkout", "-qb", "other")
+			processtest.RunGit(t, top, "checkout", "-qb", "other")
 			put(t, top, "sub/a", "theirs")
-			git(t, top, "commit", "-qam", "x")
-			git(t, top, "checkout", "-q", "-")
+			processtest.RunGit(t, top, "commit", "-qam", "x")
+			processtest.RunGit(t, top, "checkout", "-q", "-")
 			put(t, top, "sub/a", "ours")
-			git(t, top, "commit", "-qam", "x")
+			processtest.RunGit(t, top, "commit", "-qam", "x")
 			_, _ = plainGit.Run(t.Context(), top, nil, nil, "-c", "user.name=x", "-c", "user.email=x@x", "merge", "-q", "other")
 		}},
 		{name: "submodule", do: func(top string) {
-			git(t, top, "update-index", "--add", "--cacheinfo", "160000,1234567890123456789012345678901234567890,sub/module")
+			processtest.RunGit(t, top, "update-index", "--add", "--cacheinfo", "160000,1234567890123456789012345678901234567890,sub/module")
 		}},
 		{name: "without a hash", do: func(top string) {
-			git(t, top, "config", "index.skipHash", "true")
+			processtest.RunGit(t, top, "config", "index.skipHash", "true")
 			put(t, top, "one-more", "x")
-			git(t, top, "add", "-A")
+			processtest.RunGit(t, top, "add", "-A")
 		}},
-		{name: "untracked cache", do: func(top string) { git(t, top, "update-index", "--force-untracked-cache") }},
-		{name: "all removed", do: func(top string) { git(t, top, "rm", "-rqf", "--cached", ".") }},
+		{name: "untracked cache", do: func(top string) { processtest.RunGit(t, top, "update-index", "--force-untracked-cache") }},
+		{name: "all removed", do: func(top string) { processtest.RunGit(t, top, "rm", "-rqf", "--cached", ".") }},
 		{name: "split", asks: true, do: func(top string) {
-			git(t, top, "update-index", "--split-index")
+			processtest.RunGit(t, top, "update-index", "--split-index")
 			put(t, top, "one-more", "x")
-			git(t, top, "add", "-A")
+			processtest.RunGit(t, top, "add", "-A")
 		}},
 		{name: "sparse", asks: true, do: func(top string) {
-			git(t, top, "sparse-checkout", "set", "--sparse-index", "--cone", "other")
+			processtest.RunGit(t, top, "sparse-checkout", "set", "--sparse-index", "--cone", "other")
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestGitIndex(t *testing.T) {
 			if c.sha256 {
 				idLen, format = 32, "sha256"
 			}
-			git(t, top, "init", "-q", "--object-format="+format)
+			processtest.RunGit(t, top, "init", "-q", "--object-format="+format)
 			for _, p := range []string{"a", "sub/a", "sub/b", "sub/deep/c", "sub/deep/\xffbad", "sub/new\nline", "sub/-rf", "other/x", "z"} {
 				put(t, top, p, "content of "+p)
 			}
@@ -106,8 +106,8 @@ func TestGitIndex(t *testing.T) {
 				put(t, top, fmt.Sprintf("other/%0150d/%d", i, i), "x")
 			}
 			must.Do(t, os.Symlink("a", filepath.Join(top, "sub/link")))
-			git(t, top, "add", "-A")
-			git(t, top, "commit", "-qm", "x")
+			processtest.RunGit(t, top, "add", "-A")
+			processtest.RunGit(t, top, "commit", "-qm", "x")
 			if c.do != nil {
 				c.do(top)
 			}
@@ -147,12 +147,12 @@ func TestGitIndex(t *testing.T) {
 func TestOldContentsWithoutGit(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
-	git(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	for i := range 20 {
 		put(t, root, fmt.Sprintf("f%02d", i), fmt.Sprintf("content %d\n", i))
 	}
-	git(t, root, "add", "-A")
-	git(t, root, "commit", "-qm", "x")
+	processtest.RunGit(t, root, "add", "-A")
+	processtest.RunGit(t, root, "commit", "-qm", "x")
 	opt := Options{Dir: t.TempDir()}
 	past(&opt)
 	j := open(t, root, opt)
@@ -162,7 +162,7 @@ func TestOldContentsWithoutGit(t *testing.T) {
 	before := len(starter.Started)
 	for i, pack := range []bool{false, true} {
 		if pack {
-			git(t, root, "repack", "-qad")
+			processtest.RunGit(t, root, "repack", "-qad")
 		}
 		name := fmt.Sprintf("f%02d", i)
 		put(t, root, name, "new\n")
@@ -185,9 +185,9 @@ func TestOldContentsWithoutGit(t *testing.T) {
 func TestGitIndexIsReadOnce(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
-	git(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	put(t, root, "a", "1")
-	git(t, root, "add", "-A")
+	processtest.RunGit(t, root, "add", "-A")
 	j := open(t, root, Options{})
 	past(&j.opt)
 	see(t, j, "")
@@ -202,7 +202,7 @@ func TestGitIndexIsReadOnce(t *testing.T) {
 		}
 	}
 	put(t, root, "b", "1")
-	git(t, root, "add", "-A")
+	processtest.RunGit(t, root, "add", "-A")
 	if !read() || read() {
 		t.Error("it is not read once after it changed")
 	}

@@ -40,13 +40,6 @@ func open(t *testing.T, root string, opt Options) *Journal {
 	return j
 }
 
-func git(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	if out, err := processtest.Git(dir, args...).CombinedOutput(); err != nil {
-		t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-}
-
 // past makes the files of a tree, and git's index, look as if they had been
 // there for a while: the journal's clock goes ahead.
 func past(o *Options) { o.Now = func() time.Time { return time.Now().Add(time.Hour) } }
@@ -82,7 +75,7 @@ func TestIgnored(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
 	top := filepath.Dir(root)
-	git(t, root, "init", "-q", top)
+	processtest.RunGit(t, root, "init", "-q", top)
 	put(t, top, ".gitignore", filepath.Base(root)+"/above\n*.up\n")
 	put(t, top, ".git/info/exclude", "excluded\n")
 	put(t, root, ".gitignore", "out/\n*.log\n!keep.log\n")
@@ -90,8 +83,8 @@ func TestIgnored(t *testing.T) {
 	for _, f := range []string{"a", "above", "x.up", "excluded", "out/o", "out/tracked", "b.log", "keep.log", "tracked.log", "sub/local", "sub/s", "nested/n"} {
 		put(t, root, f, "1")
 	}
-	git(t, root, "init", "-q", "nested")
-	git(t, root, "add", "-f", "out/tracked", "tracked.log", "a")
+	processtest.RunGit(t, root, "init", "-q", "nested")
+	processtest.RunGit(t, root, "add", "-f", "out/tracked", "tracked.log", "a")
 	j := open(t, root, Options{})
 	see(t, j, "")
 	change := func(text string) {
@@ -113,7 +106,7 @@ func TestIgnored(t *testing.T) {
 	expect(t, "rules outside", see(t, j, ""))
 	change("4")
 	expect(t, "under all", see(t, j, ""), "a", "b.log", "excluded", "keep.log", "nested/n", "out/o", "out/tracked", "sub/local", "tracked.log")
-	git(t, root, "add", "-f", "sub/s")
+	processtest.RunGit(t, root, "add", "-f", "sub/s")
 	expect(t, "tracked now", see(t, j, ""))
 	put(t, root, "sub/s", "5")
 	expect(t, "tracked and ignored", see(t, j, ""), "sub/s")
@@ -127,7 +120,7 @@ func TestIgnored(t *testing.T) {
 func TestFromGit(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
-	git(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	put(t, root, ".gitattributes", "*.crlf text eol=crlf\n*.id ident\n*.lf text\n")
 	big := strings.Repeat("0123456789abcdef", 200_000)
 	files := map[string]string{
@@ -137,14 +130,14 @@ func TestFromGit(t *testing.T) {
 	for p, text := range files {
 		put(t, root, p, text)
 	}
-	git(t, root, "add", "-A")
-	git(t, root, "commit", "-qm", "x")
-	git(t, root, "update-index", "--assume-unchanged", "assumed")
+	processtest.RunGit(t, root, "add", "-A")
+	processtest.RunGit(t, root, "commit", "-qm", "x")
+	processtest.RunGit(t, root, "update-index", "--assume-unchanged", "assumed")
 	put(t, root, "other", "changed\n")
 	put(t, root, "assumed", "2\n")
 	files["other"], files["assumed"] = "changed\n", "2\n"
 	must.Do(t, os.Remove(filepath.Join(root, "c.id")))
-	git(t, root, "checkout", "--", "c.id") // with its id in it
+	processtest.RunGit(t, root, "checkout", "--", "c.id") // with its id in it
 	id, err := os.ReadFile(filepath.Join(root, "c.id"))
 	if err != nil || string(id) == files["c.id"] {
 		t.Fatal(string(id), err)
@@ -193,10 +186,10 @@ func TestFromGit(t *testing.T) {
 func TestGitThatLies(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
-	git(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	put(t, root, "a", "a\n")
 	put(t, root, "b", "b\n")
-	git(t, root, "add", "-A")
+	processtest.RunGit(t, root, "add", "-A")
 	future := time.Now().Add(time.Minute)
 	must.Do(t, os.Chtimes(filepath.Join(root, ".git/index"), future, future))
 	var opt Options
@@ -593,11 +586,11 @@ func TestPackIsCleaned(t *testing.T) {
 func TestWroteAndReverted(t *testing.T) {
 	t.Parallel()
 	root := realTemp(t)
-	git(t, root, "init", "-q")
+	processtest.RunGit(t, root, "init", "-q")
 	put(t, root, "a", "tracked\n")
 	put(t, root, ".gitignore", "ignored\n")
-	git(t, root, "add", ".")
-	git(t, root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+	processtest.RunGit(t, root, "add", ".")
+	processtest.RunGit(t, root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
 	put(t, root, "b", "plain\n")
 	j := open(t, root, Options{Dir: t.TempDir()})
 	past(&j.opt)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process/processtest"
 )
 
 // odd are workspaces that few tests have: each makes one, and may say what else
@@ -21,40 +22,40 @@ var odd = map[string]struct {
 }{
 	"submodule": {do: func(t *testing.T, root string) {
 		other := realTemp(t)
-		git(t, other, "init", "-q")
+		processtest.RunGit(t, other, "init", "-q")
 		put(t, other, "inner/f", "1")
 		put(t, other, "g", "1")
-		git(t, other, "add", "-A")
-		git(t, other, "commit", "-qm", "x")
-		git(t, root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "vendor/mod")
-		git(t, root, "commit", "-qm", "x")
+		processtest.RunGit(t, other, "add", "-A")
+		processtest.RunGit(t, other, "commit", "-qm", "x")
+		processtest.RunGit(t, root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "vendor/mod")
+		processtest.RunGit(t, root, "commit", "-qm", "x")
 	}, git: func(t *testing.T, root string, step int) {
 		if dir := filepath.Join(root, "vendor/mod"); step%3 == 0 {
 			if _, err := os.Stat(dir); err == nil {
-				git(t, dir, "add", "-A")
-				git(t, dir, "checkout", "-q", "-f")
+				processtest.RunGit(t, dir, "add", "-A")
+				processtest.RunGit(t, dir, "checkout", "-q", "-f")
 			}
 		}
 	}},
 	"nested repositories": {do: func(t *testing.T, root string) {
 		for _, dir := range []string{"one", "one/two", "three"} {
 			put(t, root, dir+"/f", "1")
-			git(t, filepath.Join(root, dir), "init", "-q")
-			git(t, filepath.Join(root, dir), "add", "f")
+			processtest.RunGit(t, filepath.Join(root, dir), "init", "-q")
+			processtest.RunGit(t, filepath.Join(root, dir), "add", "f")
 		}
 	}},
 	"sparse": {do: func(t *testing.T, root string) {
 		for i := range 30 {
 			put(t, root, fmt.Sprintf("s%d/sub/f%d", i%5, i), fmt.Sprint(i))
 		}
-		git(t, root, "add", "-A")
-		git(t, root, "commit", "-qm", "x")
-		git(t, root, "sparse-checkout", "set", "--cone", "s1", "d0")
+		processtest.RunGit(t, root, "add", "-A")
+		processtest.RunGit(t, root, "commit", "-qm", "x")
+		processtest.RunGit(t, root, "sparse-checkout", "set", "--cone", "s1", "d0")
 	}, git: func(t *testing.T, root string, step int) {
 		_, _ = plainGit.Run(t.Context(), root, nil, nil, "sparse-checkout", []string{"add", "set"}[step%2], fmt.Sprintf("s%d", step%5), "d0", "d1")
 	}},
 	"a worktree": {do: func(t *testing.T, root string) {
-		git(t, root, "worktree", "add", "-q", "--detach", "tree")
+		processtest.RunGit(t, root, "worktree", "add", "-q", "--detach", "tree")
 	}, git: func(t *testing.T, root string, step int) {
 		if dir := filepath.Join(root, "tree"); step%3 == 0 {
 			if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
@@ -63,7 +64,7 @@ var odd = map[string]struct {
 		}
 	}},
 	"names that differ by case": {do: func(t *testing.T, root string) {
-		git(t, root, "config", "core.ignoreCase", "true")
+		processtest.RunGit(t, root, "config", "core.ignoreCase", "true")
 		for _, p := range []string{"Case/File", "case/file", "case/FILE", "CASE/file", "İ/ı", "ß", "SS", "e\u0301", "\u00e9"} {
 			put(t, root, p, p)
 		}
@@ -77,19 +78,19 @@ var odd = map[string]struct {
 		}
 		put(t, root, "\n/\n/\n", "1")
 		put(t, root, strings.Repeat("n", 255), "1")
-		git(t, root, "add", "-A")
+		processtest.RunGit(t, root, "add", "-A")
 	}},
 	"a folder 200 deep": {do: func(t *testing.T, root string) {
 		for i := range 200 {
 			put(t, root, strings.Repeat("d/", i)+"f", fmt.Sprint(i))
 		}
-		git(t, root, "add", "-A")
+		processtest.RunGit(t, root, "add", "-A")
 	}},
 	"many files in one folder": {do: func(t *testing.T, root string) {
 		for i := range 3000 {
 			put(t, root, fmt.Sprintf("many/f%04d", i), fmt.Sprint(i))
 		}
-		git(t, root, "add", "-A")
+		processtest.RunGit(t, root, "add", "-A")
 	}},
 	"links to folders": {do: func(t *testing.T, root string) {
 		put(t, root, "real/sub/f", "1")
@@ -112,12 +113,12 @@ func TestOddWorkspaces(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				root := realTemp(t)
-				git(t, root, "init", "-q")
+				processtest.RunGit(t, root, "init", "-q")
 				for i := range 12 {
 					put(t, root, fmt.Sprintf("d%d/f%d", i%3, i), fmt.Sprint(i))
 				}
-				git(t, root, "add", "-A")
-				git(t, root, "commit", "-qm", "x")
+				processtest.RunGit(t, root, "add", "-A")
+				processtest.RunGit(t, root, "commit", "-qm", "x")
 				c.do(t, root)
 				in := must.Get(os.OpenRoot(root))(t)
 				defer in.Close()

@@ -45,11 +45,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 
 func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	out, err := processtest.Git(dir, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(processtest.RunGit(t, dir, args...))
 }
 
 func open(t *testing.T, root string) *Store {

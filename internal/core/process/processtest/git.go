@@ -3,6 +3,8 @@ package processtest
 import (
 	"os"
 	"os/exec"
+
+	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
 // Git is git in a folder, as tests make repositories with it. Of the caller's
@@ -18,4 +20,22 @@ func Git(dir string, args ...string) *exec.Cmd {
 		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@x",
 	}
 	return cmd
+}
+
+// RunGit runs git in a folder, which has to succeed, and returns its output.
+func RunGit(t must.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := Git(dir, args...).CombinedOutput()
+	if err != nil {
+		t.Fatal("git", args, err, string(out))
+	}
+	return string(out)
+}
+
+// Commit makes a repository of a folder, with one commit of all its files.
+func Commit(t must.T, dir string) {
+	t.Helper()
+	RunGit(t, dir, "init", "-q")
+	RunGit(t, dir, "add", "-A")
+	RunGit(t, dir, "commit", "-qm", "one", "--allow-empty")
 }
