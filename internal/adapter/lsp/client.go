@@ -306,7 +306,7 @@ func (c *client) hello() map[string]any {
 			"workspace": map[string]any{
 				"applyEdit": true, "configuration": true, "workspaceFolders": true,
 				"workspaceEdit":          map[string]any{"documentChanges": true, "resourceOperations": []string{"create", "rename", "delete"}, "failureHandling": "abort"},
-				"didChangeWatchedFiles":  map[string]any{"dynamicRegistration": true},
+				"didChangeWatchedFiles":  map[string]any{"dynamicRegistration": true, "relativePatternSupport": true},
 				"didChangeConfiguration": map[string]any{"dynamicRegistration": true},
 				"symbol":                 map[string]any{}, "executeCommand": map[string]any{},
 			},

@@ -25,7 +25,7 @@ func TestServersQuestions(t *testing.T) {
 		for i, q := range []struct{ method, params, want string }{
 			{"workspace/configuration", `{"items":[{"section":"a.b"},{"section":"a"},{"section":"none"},{"section":"a.b.c"},{}]}`, `[1,{"b":1},null,null,{"a":{"b":1}}]`},
 			{"workspace/configuration", `7`, `-32602`},
-			{"client/registerCapability", `{"registrations":[{"id":"1","method":"textDocument/hover"}]}`, `null`},
+			{"client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[{"globPattern":"**/*.cfg"}]}}]}`, `null`},
 			{"workspace/workspaceFolders", ``, `[{"name":"` + filepath.Base(c.root) + `","uri":"` + toURI(c.root) + `"}]`},
 			{"workspace/applyEdit", `{"edit":{"changes":{}}}`, `{"applied":false,"failureReason":"nobody asked for this change"}`},
 			{"window/showMessageRequest", `{"type":1,"message":"Delete all?","actions":[{"title":"Yes"}]}`, `null`},
@@ -33,10 +33,10 @@ func TestServersQuestions(t *testing.T) {
 			{"window/showDocument", `{"uri":"http://x"}`, `{"success":false}`},
 			{"workspace/diagnostic/refresh", ``, `null`},
 			{"no/such", `{}`, `-32601`},
-			{"client/unregisterCapability", `{"unregisterations":[{"id":"1","method":"textDocument/hover"}]}`, `null`},
+			{"client/unregisterCapability", `{"unregisterations":[{"id":"1","method":"workspace/didChangeWatchedFiles"}]}`, `null`},
 		} {
-			if q.method == "client/unregisterCapability" && c.can(feature{}, "textDocument/hover", "") != nil {
-				t.Error("what was registered is not known")
+			if q.method == "client/unregisterCapability" && !c.watches(filepath.Join(c.root, "a", "b.cfg")) {
+				t.Error("a registered pattern is not watched")
 			}
 			m := map[string]any{"jsonrpc": "2.0", "id": i + 1, "method": q.method}
 			if q.params != "" {
@@ -49,8 +49,8 @@ func TestServersQuestions(t *testing.T) {
 				t.Errorf("%s: %s, want %s", q.method, text, q.want)
 			}
 		}
-		if c.can(feature{}, "textDocument/hover", "") == nil {
-			t.Error("what was taken back is still known")
+		if c.watches(filepath.Join(c.root, "a", "b.cfg")) {
+			t.Error("a pattern that was taken back is watched")
 		}
 		f.send(map[string]any{"jsonrpc": "2.0", "id": "a string", "method": "window/showMessageRequest"})
 		synctest.Wait()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/sourcegraph/jsonrpc2"
 )
 
@@ -213,10 +214,67 @@ func (c *client) allow() (done func() []workspaceEdit) {
 	}
 }
 
-// watches reports whether the server is told of changes of a file: those of its languages, and
-// those that mark or configure a project. Which others a server asks for varies, and means
-// little.
-func (c *client) watches(file string) bool {
-	s, name := c.server, filepath.Base(file)
-	return s.Language(filepath.ToSlash(file)) != "" || slices.Contains(s.Roots, name) || slices.Contains(s.Outer, name) || slices.Contains(s.Config, name)
+// watches reports whether the server wants to be told of changes of a file. Without a
+// registration these are the files that it knows.
+func (c *client) watches(path string) bool {
+	if c.server.Language(filepath.ToSlash(path)) != "" || slices.Contains(c.server.Roots, filepath.Base(path)) {
+		return true
+	}
+	c.mu.Lock()
+	var all []registration
+	for _, r := range c.dynamic {
+		if r.Method == "workspace/didChangeWatchedFiles" {
+			all = append(all, r)
+		}
+	}
+	c.mu.Unlock()
+	return slices.ContainsFunc(all, func(r registration) bool { return matches(r.RegisterOptions, c.root, path) })
+}
+
+// matches reports whether a registration's patterns cover a path.
+func matches(options json.RawMessage, root, path string) bool {
+	var o struct {
+		Watchers []struct {
+			Glob json.RawMessage `json:"globPattern"`
+		} `json:"watchers"`
+	}
+	if json.Unmarshal(options, &o) != nil {
+		return false
+	}
+	for _, w := range o.Watchers {
+		base, pattern := root, ""
+		if json.Unmarshal(w.Glob, &pattern) != nil {
+			var rel struct {
+				Base    json.RawMessage `json:"baseUri"`
+				Pattern string          `json:"pattern"`
+			}
+			if json.Unmarshal(w.Glob, &rel) != nil {
+				continue
+			}
+			var uri string
+			var folder struct {
+				URI string `json:"uri"`
+			}
+			if json.Unmarshal(rel.Base, &uri) != nil && json.Unmarshal(rel.Base, &folder) == nil {
+				uri = folder.URI
+			}
+			p, ok := fromURI(uri)
+			if !ok {
+				continue
+			}
+			base, pattern = p, rel.Pattern
+		}
+		name := filepath.ToSlash(path)
+		if !strings.HasPrefix(pattern, "/") {
+			rel, err := filepath.Rel(base, path)
+			if err != nil || !within(base, path) {
+				continue
+			}
+			name = filepath.ToSlash(rel)
+		}
+		if ok, err := doublestar.Match(pattern, name); err == nil && ok {
+			return true
+		}
+	}
+	return false
 }

@@ -222,8 +222,9 @@ type workspaceSymbol struct {
 }
 
 type registration struct {
-	ID     string `json:"id"`
-	Method string `json:"method"`
+	ID              string          `json:"id"`
+	Method          string          `json:"method"`
+	RegisterOptions json.RawMessage `json:"registerOptions,omitempty"`
 }
 
 // feature is a capability that is true, false, or an object of options.
