@@ -37,9 +37,10 @@ func (c *Conversation) command(text string, in Input) (id string) {
 		c.refuseWatcher(text)
 		return ""
 	}
+	beside := func(s *session.Session) bool { return c.runBeside(s, cmd, in.Text) }
 	if s := c.Session(); s != nil && s.Busy() {
 		c.Typed()
-		if c.runBeside(s, cmd, in.Text) {
+		if beside(s) {
 			return ""
 		}
 		if _, asked := c.Question(); asked { // it would wait for the answer, and nothing would show that
@@ -47,7 +48,7 @@ func (c *Conversation) command(text string, in Input) (id string) {
 			return ""
 		}
 	}
-	return c.enter(&entry{text: text, whenIdle: true, work: func(ctx context.Context) error { return c.runReporting(ctx, cmd, in.Text) }})
+	return c.enter(&entry{text: text, whenIdle: true, beside: beside, work: func(ctx context.Context) error { return c.runReporting(ctx, cmd, in.Text) }})
 }
 
 // runReporting runs a command that reports its own progress.
@@ -80,8 +81,8 @@ func (c *Conversation) resolveCommand(ctx context.Context, e *entry) (done bool,
 			return false, nil
 		}
 		cmd, err := slash.Find(in.Command)
-		if err == nil {
-			c.waitIdle(c.Session())
+		if s := c.Session(); err == nil && !(s.Busy() && c.runBeside(s, cmd, in.Text)) {
+			c.waitIdle(s)
 			err = c.runReporting(ctx, cmd, in.Text)
 		}
 		return true, err

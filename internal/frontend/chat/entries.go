@@ -25,6 +25,7 @@ type entry struct {
 	mayCallCustom  bool                        // the prompt may call a custom command
 	mayCallBuiltin bool                        // or, if there is none, a built-in one
 	whenIdle       bool                        // it waits until nothing runs
+	beside         func(*session.Session) bool // runs it beside a turn, if it can; nil: it cannot
 	enteredBusy    bool                        // something ran when it was entered
 	handed         chan struct{}               // closed after the session accepted or refused the prompt
 	taken          bool                        // the worker is handling it
@@ -292,8 +293,14 @@ func (c *Conversation) work() {
 		if e.whenIdle && c.open.Session.Busy() {
 			s := c.open.Session
 			c.mu.Unlock()
-			c.waitIdle(s)
-			continue // it may have been taken back
+			if e.beside == nil || !e.beside(s) {
+				c.waitIdle(s)
+				continue // it may have been taken back
+			}
+			c.mu.Lock()
+			c.waiting = slices.DeleteFunc(c.waiting, func(o *entry) bool { return o == e })
+			c.mu.Unlock()
+			continue
 		}
 		e.taken = true
 		ctx, cancel := context.WithCancelCause(c.ctx)

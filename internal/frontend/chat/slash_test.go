@@ -117,6 +117,20 @@ func TestPromptsOfCommands(t *testing.T) {
 	}
 }
 
+// SPEC 18.3: a command that runs at any time does not wait for the turn of a prompt that is
+// still on its way.
+func TestCommandRightAfterAPrompt(t *testing.T) {
+	for command, want := range map[string]string{"/budget": "no limit is set", "/todos": "no list of steps yet"} { // built in, and an alias
+		goes := make(chan struct{})
+		d := newDesk(t, llmtest.New(llmtest.Turn{Text: "done", Wait: goes}))
+		d.Enter("work")
+		d.Enter(command)
+		d.until(func() bool { return strings.Contains(d.outputs(), want) })
+		close(goes)
+		d.until(d.Idle)
+	}
+}
+
 // A question beside the conversation is answered with the conversation in view, also
 // while a turn runs, and is in no later request.
 func TestAside(t *testing.T) {
