@@ -163,10 +163,10 @@ func (d *diagnostics) owing(until time.Time) {
 	d.owed = until
 }
 
-// fresh returns the diagnostics that are new and not reported yet, and marks them as
+// unreported returns the diagnostics that are new and not reported yet, and marks them as
 // reported. After an edit, positions differ and messages do not: diagnostics that do not
 // match by position are matched by message.
-func (d *diagnostics) fresh() map[string][]diagnostic {
+func (d *diagnostics) unreported() map[string][]diagnostic {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := map[string][]diagnostic{}
@@ -186,9 +186,9 @@ func (d *diagnostics) fresh() map[string][]diagnostic {
 	return out
 }
 
-// standing returns the diagnostics that changes caused, that were reported, and that
+// current returns the diagnostics that changes caused, that were reported, and that
 // remain.
-func (d *diagnostics) standing() map[string][]diagnostic {
+func (d *diagnostics) current() map[string][]diagnostic {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.standingLocked()

@@ -344,9 +344,9 @@ func (p *managedServer) ask(ctx context.Context) (*client, error) {
 	}
 }
 
-// caught waits until all changes are sent and answered. It returns false if ctx ends
+// catchUp waits until all changes are sent and answered. It returns false if ctx ends
 // before that.
-func (p *managedServer) caught(ctx context.Context) bool {
+func (p *managedServer) catchUp(ctx context.Context) bool {
 	p.mu.Lock()
 	idle := p.idle
 	p.mu.Unlock()
@@ -358,29 +358,29 @@ func (p *managedServer) caught(ctx context.Context) bool {
 	}
 }
 
-// fresh returns the diagnostics that changes caused and that were not reported yet.
-func (p *managedServer) fresh() []tool.Diagnostic {
+// unreported returns the diagnostics that changes caused and that were not reported yet.
+func (p *managedServer) unreported() []tool.Diagnostic {
 	p.mu.Lock()
 	c := p.client
 	p.mu.Unlock()
 	if c == nil {
 		return nil
 	}
-	return p.s.diagnosed(c, c.diags.fresh())
+	return p.s.diagnosed(c, c.diags.unreported())
 }
 
-// standing returns the diagnostics that changes caused, that were reported, and that
+// current returns the diagnostics that changes caused, that were reported, and that
 // remain.
-func (p *managedServer) standing() []tool.Diagnostic {
+func (p *managedServer) current() []tool.Diagnostic {
 	c := p.running()
 	if c == nil {
 		return nil
 	}
-	return p.s.diagnosed(c, c.diags.standing())
+	return p.s.diagnosed(c, c.diags.current())
 }
 
-// able reports whether a server is available. Nobody needs to wait for an absent one.
-func (p *managedServer) able() bool {
+// available reports whether a server is available. Nobody needs to wait for an absent one.
+func (p *managedServer) available() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.client != nil {

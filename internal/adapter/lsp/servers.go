@@ -228,7 +228,7 @@ func (s *Servers) serversFor(file string) []*managedServer {
 
 // Serves reports whether a server looks at a file, or will when it has started.
 func (s *Servers) Serves(path string) bool {
-	return !s.closed() && slices.ContainsFunc(s.serversFor(s.abs(path)), (*managedServer).able)
+	return !s.closed() && slices.ContainsFunc(s.serversFor(s.abs(path)), (*managedServer).available)
 }
 
 // concerned returns the servers that must be told of a changed file: those that know it,
@@ -431,7 +431,7 @@ func (s *Servers) inspect() bool {
 func (s *Servers) Remaining() []tool.Diagnostic {
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
-		out = append(out, p.standing()...)
+		out = append(out, p.current()...)
 	}
 	sortDiagnostics(out)
 	return out
@@ -444,8 +444,8 @@ func (s *Servers) settle(ctx context.Context, managed []*managedServer) {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
 	defer cancel()
 	for _, p := range managed {
-		if p.able() {
-			p.caught(ctx)
+		if p.available() {
+			p.catchUp(ctx)
 		}
 	}
 }
@@ -470,7 +470,7 @@ func (s *Servers) Changed(ctx context.Context, cs []tool.CodeChange) []tool.Diag
 	s.settle(ctx, touched)
 	var out []tool.Diagnostic
 	for _, p := range s.list() {
-		found := p.fresh()
+		found := p.unreported()
 		if by[p] == nil {
 			for i := range found {
 				found[i].Earlier = true
