@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/must"
 )
 
-// The image is what the migrations make of an empty file; with -update it is made from them.
+// SPEC 10.4: the image is what the migrations make of an empty file; -update makes it.
 func TestImage(t *testing.T) {
 	ctx := t.Context()
 	shape := func(s *Store) (out string) {
