@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/pawl-agent/pawl/internal/core/gitrepo"
-	"github.com/pawl-agent/pawl/internal/core/plural"
-	"github.com/pawl-agent/pawl/internal/policy/trust"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,10 +18,13 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/core/gitrepo"
+	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
+	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
 // finding is one line of `pawl doctor`: what was checked, the result, and what to do if
@@ -215,12 +215,12 @@ func examineConfining(a *App, conf settings.Loaded, paths settings.Paths) findin
 		f.is = err.Error()
 		return f
 	}
-	by, warning, err := a.Confine(&setup.Options{}, conf, paths, dir, false)
+	by, err := a.Confine(&setup.Options{}, conf, paths, dir, false)
 	switch {
 	case err != nil:
 		f.is = err.Error()
-	case warning != "":
-		f.is, f.do = warning, "see doc/safety.md"
+	case by.Warning != "":
+		f.is, f.do = by.Warning, "see doc/safety.md"
 	case !by.Confined():
 		f.is = "not in a sandbox, as your configuration sets"
 	case by.Has.Narrow:

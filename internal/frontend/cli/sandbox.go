@@ -116,7 +116,7 @@ func (a *App) leftInGit(ctx context.Context, root string, git *workspace.Git, en
 	if err != nil {
 		return err.Error()
 	}
-	by, _, err := a.Confine(&setup.Options{}, conf, paths, root, true)
+	by, err := a.Confine(&setup.Options{}, conf, paths, root, true)
 	if err != nil {
 		return err.Error()
 	}

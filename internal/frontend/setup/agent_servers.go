@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/fault"
-	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
 )
@@ -67,31 +66,31 @@ func (e *Environment) agentServers(t *Trust) []mcp.Server {
 	return out
 }
 
-// prepareOwn returns what prepares the servers of one agent's file. It starts none; one that
+// prepareOwn sets what prepares the servers of one agent's file. It starts none; one that
 // may not start is an error, since the agent counts on it. list are those of the session.
-func (e *Environment) prepareOwn(list []mcp.Server, opt *Options, c choices, start process.Starter, o *Opened) func(file string) (session.OwnServers, error) {
-	if c.trust == nil {
-		return nil // the session is only read
+func (s *opening) prepareOwn(list []mcp.Server) {
+	if s.o.Trust == nil {
+		return // the session is only read
 	}
-	return func(file string) (session.OwnServers, error) {
-		own := slices.DeleteFunc(e.agentServers(c.trust), func(s mcp.Server) bool { return s.File != file })
+	s.session.OwnServers = func(file string) (session.OwnServers, error) {
+		own := slices.DeleteFunc(s.agentServers(s.o.Trust), func(s mcp.Server) bool { return s.File != file })
 		if len(own) == 0 {
 			return nil, fault.NewConfiguration("if the file is yours, for Claude Code: pawl config set claude_settings true; a plugin's agent cannot have any; after a change start pawl anew", "the MCP servers in %s are not used, so its agent does not work", file)
 		}
-		for i, s := range own {
-			why := s.Problem
+		for i, of := range own {
+			why := of.Problem
 			switch {
-			case len(withoutDenied([]mcp.Server{s}, c.conf.Guards)) == 0:
+			case len(withoutDenied([]mcp.Server{of}, s.conf.Guards)) == 0:
 				why = "the settings deny it"
-			case slices.ContainsFunc(slices.Concat(list, own[:i]), func(o mcp.Server) bool { return strings.EqualFold(o.Name, s.Name) }):
+			case slices.ContainsFunc(slices.Concat(list, own[:i]), func(o mcp.Server) bool { return strings.EqualFold(o.Name, of.Name) }):
 				why = "another server has this name: give it another one, or name that one alone"
 			}
 			if why != "" {
-				return nil, fault.NewConfiguration("correct it, or let another agent do it", "the agent in %s does not work: its MCP server %s cannot be used: %s", file, s.Name, why)
+				return nil, fault.NewConfiguration("correct it, or let another agent do it", "the agent in %s does not work: its MCP server %s cannot be used: %s", file, of.Name, why)
 			}
-			o.hold(s.Secrets()...)
+			s.o.hold(of.Secrets()...)
 		}
-		with := e.serverOptions(own, opt, c, start)
+		with := s.serverOptions(own)
 		with.Wait = ownWait
 		return mcp.New(with), nil
 	}

@@ -8,59 +8,60 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/team/subagent"
 )
 
-// asAgent returns the options of a session that works as a kind of agent (--agent): with its
-// text in place of pawl's, its model, and its limits. What the options say goes first, but
-// no limit becomes wider by them.
-func (e *Environment) asAgent(opt *Options, o *Opened) (*Options, *agents.Kind, error) {
+// asAgent gives a session that works as a kind of agent (--agent) its options: with its text
+// in place of pawl's, its model, and its limits. What the options say goes first, but no
+// limit becomes wider by them. It returns the kind, nil for none.
+func (s *opening) asAgent() (*agents.Kind, error) {
+	opt := s.opt
 	if opt.Agent == "" {
-		return opt, nil, nil
+		return nil, nil
 	}
-	dir, err := e.RealDir(opt.Dir)
+	dir, err := s.RealDir(opt.Dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	conf, paths, err := e.SettingsIn(dir)
+	conf, paths, err := s.SettingsIn(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	all, unread := e.AgentKinds(dir, paths, opt.plugins()...) // opening the session tells these warnings
+	all, unread := s.AgentKinds(dir, paths, opt.plugins()...) // opening the session tells these warnings
 	all = agents.Before(opt.Driver.Agents, all)
 	k, ok := subagent.Find(all, opt.Agent)
 	if !ok {
 		if i := slices.IndexFunc(unread, func(w string) bool { return strings.Contains(w, "/"+opt.Agent+".md") }); i >= 0 {
-			return nil, nil, Usage("--agent: %s", unread[i])
+			return nil, Usage("--agent: %s", unread[i])
 		}
 		var names []string
 		for _, k := range all {
 			names = append(names, k.Name)
 		}
-		return nil, nil, Usage("--agent: there is no agent %.64q; there are %s", opt.Agent, strings.Join(names, ", "))
+		return nil, Usage("--agent: there is no agent %.64q; there are %s", opt.Agent, strings.Join(names, ", "))
 	}
 	if k.Isolated && opt.TrustedAs == "" {
-		return nil, nil, Usage("--agent %s: it works in a git worktree of its own: add --worktree", k.Name)
+		return nil, Usage("--agent %s: it works in a git worktree of its own: add --worktree", k.Name)
 	}
 	as := *opt
 	if as.Model == "" && k.Model != "" {
-		if _, err := e.Resolve(k.Model, conf); err != nil {
-			return nil, nil, Usage("--agent %s: its model %s cannot be used (%w); --model names another one", k.Name, k.Model, err)
+		if _, err := s.Resolve(k.Model, conf); err != nil {
+			return nil, Usage("--agent %s: its model %s cannot be used (%w); --model names another one", k.Name, k.Model, err)
 		}
 		as.Model = k.Model
 	}
 	as.Effort = cmp.Or(as.Effort, k.Effort)
 	if as.SystemPrompt != "" {
-		o.warn("the text of the agent " + k.Name + " is not used: another system prompt is given")
+		s.o.warn("the text of the agent " + k.Name + " is not used: another system prompt is given")
 	}
 	as.SystemPrompt = cmp.Or(as.SystemPrompt, k.Prompt)
 	if k.ReadOnly && as.Mode == "" {
 		as.Mode = string(permission.Plan)
 	}
 	as.MaxTurns, as.MaxUSD = least(as.MaxTurns, k.Steps), least(as.MaxUSD, k.USD)
-	return &as, &k, nil
+	s.opt = &as
+	return &k, nil
 }
 
 // least returns the smaller limit; 0 is none.
@@ -72,13 +73,13 @@ func least[N int | float64](a, b N) N {
 }
 
 // narrow leaves a session the tools of a kind; nil leaves all.
-func narrow(conf session.Config, k *agents.Kind, o *Opened) session.Config {
+func (s *opening) narrow(k *agents.Kind) {
 	if k == nil {
-		return conf
+		return
 	}
-	conf, missing := conf.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Hooks: k.HookFiles(), Servers: k.Servers})
+	var missing []string
+	s.session, missing = s.session.As(tool.Agent{Kind: k.Name, Tools: k.Tools, Not: k.Not, ReadOnly: k.ReadOnly, Hooks: k.HookFiles(), Servers: k.Servers})
 	if len(missing) > 0 {
-		o.warn(fmt.Sprintf("the agent %s works without %s: this session has no such tool", k.Name, strings.Join(missing, ", ")))
+		s.o.warn(fmt.Sprintf("the agent %s works without %s: this session has no such tool", k.Name, strings.Join(missing, ", ")))
 	}
-	return conf
 }

@@ -37,7 +37,9 @@ func TestAsAgent(t *testing.T) {
 		"of a program":  {Options{Agent: "cat", Driver: driver}, Options{SystemPrompt: "You are a cat.", Model: "offline", Mode: "plan"}},
 		"another model": {Options{Agent: "cat", Driver: driver, Model: "m", Mode: "ask"}, Options{SystemPrompt: "You are a cat.", Model: "m", Mode: "ask"}},
 	} {
-		got, k, err := e.asAgent(&c.is, &Opened{})
+		s := &opening{Environment: e, opt: &c.is, o: &Opened{}}
+		k, err := s.asAgent()
+		got := s.opt
 		if err != nil || (k == nil) != (c.is.Agent == "") {
 			t.Fatal(name, err)
 		}
@@ -46,7 +48,7 @@ func TestAsAgent(t *testing.T) {
 		}
 	}
 	for bad, why := range map[string]string{"nobody": "there is no agent", "lost": "nobody/has-this", "torn": "torn.md: mcpServers"} {
-		if _, _, err := e.asAgent(&Options{Agent: bad}, &Opened{}); !errors.As(err, new(*UsageError)) || !strings.Contains(err.Error(), why) {
+		if _, err := (&opening{Environment: e, opt: &Options{Agent: bad}, o: &Opened{}}).asAgent(); !errors.As(err, new(*UsageError)) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

@@ -10,17 +10,14 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/engine/verify"
 	"github.com/pawl-agent/pawl/internal/team/autofix"
 )
 
-// finder returns the finder of the checks to run after changes, nil if none are to run.
-func (opt *Options) finder(conf settings.Settings, dir string, env func(string) string) *checks.Finder {
-	if a := conf.Autofix; opt.NoAutofix || !opt.Autofix && a.Enable != nil && !*a.Enable {
-		return nil
-	}
-	return finderOf(conf, dir, env)
+// autofix reports whether the folder's checks run after changes.
+func (opt *Options) autofix(conf settings.Settings) bool {
+	on := conf.Autofix.Enable
+	return !opt.NoAutofix && (opt.Autofix || on == nil || *on)
 }
 
 // finderOf returns the finder of a folder's checks.
@@ -79,6 +76,6 @@ func GoFlags(env func(string) string) string {
 }
 
 // autofix adds the checks at the end of a turn.
-func (s *assembly) autofix(conf *session.Config) {
-	conf.Autofix, conf.Trust = autofixVerifier(s.choices.conf.User, s.choices.trust), s.choices.trust.Event()
+func (s *opening) autofix() {
+	s.session.Autofix, s.session.Trust = autofixVerifier(s.conf.User, s.o.Trust), s.o.Trust.Event()
 }

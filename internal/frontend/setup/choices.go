@@ -7,152 +7,129 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
-	"github.com/pawl-agent/pawl/internal/adapter/mcp"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/phase"
-	"github.com/pawl-agent/pawl/internal/policy/route"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// choices are the values of options, settings and environment. What is slow and depends
-// on few of them is started in parallel.
-type choices struct {
-	dir      string
-	beside   []string     // rules that allow reading the folders of --add-dir
-	given    []mcp.Server // from --mcp-config, or from the editor
-	strict   bool         // only those, and no configured ones
-	paths    settings.Paths
-	conf     settings.Loaded
-	plan     []event.PhaseStep
-	limits   budget.Limits
-	retry    time.Duration
-	posix    bool
-	perm     *permission.Policy
-	routes   route.Config
-	trust    *Trust
-	plugins  []Plugin
-	by       Confinement
-	keys     <-chan []secrets.File       // files of secrets of the folder and the home; read in parallel
-	store    func() (event.Store, error) // waits for the store, which is opened in parallel
-	readOnly bool                        // as Frontend.ReadOnly
-}
-
-func (e *Environment) choices(ctx context.Context, opt *Options, fr Frontend, o *Opened) (choices, error) {
-	c, err := e.readFolder(opt, fr)
-	if err != nil {
-		return c, err
+// choose decides from options, settings and environment.
+func (s *opening) choose(ctx context.Context) error {
+	if err := s.readFolder(); err != nil {
+		return err
 	}
-	if !fr.ReadOnly {
-		if err := e.keepGuards(opt, c, o); err != nil {
-			return c, err
+	dir, own := s.session.Dir, !s.fr.ReadOnly
+	if own {
+		if err := s.keepGuards(); err != nil {
+			return err
 		}
-		e.taken(opt, &c, o)
+		s.taken()
 	}
-	c.store = e.openingStore(ctx, opt, c.paths, c.conf, o)
-	var confined func() (Confinement, string, error) // runs in parallel
-	if !fr.ReadOnly {
-		confined = e.confining(opt, c.conf, c.paths, c.dir, fr.OwnFolder)
+	s.openStore(ctx)
+	confined := sync.OnceValues(func() (Confinement, error) { return s.Confine(s.opt, s.conf, s.paths, dir, s.fr.OwnFolder) })
+	if own {
+		go confined()
 	}
-	if e.wide(c.dir) {
-		o.warn(c.dir + " is not the folder of a project: pawl asks before every change here, except in the mode yolo; start pawl in a project's folder")
+	if s.wide(dir) {
+		s.o.warn(dir + " is not the folder of a project: pawl asks before every change here, except in the mode yolo; start pawl in a project's folder")
 	}
-	o.warn(c.conf.Warnings...)
-	if !fr.ReadOnly { // a folder that is not there is told before a model that is not
-		if c.plugins, err = e.usePlugins(opt, c.paths, c.dir, c.conf.Guards, o); err != nil {
-			return c, err
+	s.o.warn(s.conf.Warnings...)
+	if own { // a folder that is not there is told before a model that is not
+		if err := s.usePlugins(); err != nil {
+			return err
 		}
 	}
-	if err := e.chooseModels(ctx, opt, fr, &c, o); err != nil {
-		return c, err
+	if err := s.chooseModels(ctx); err != nil {
+		return err
 	}
-	c.posix = shell.New(shell.Options{Root: c.dir}).POSIX() // starts nothing
-	if confined != nil {
-		warning := ""
-		if c.by, warning, err = confined(); err != nil {
-			return c, err
+	if own {
+		var err error
+		if s.o.Confinement, err = confined(); err != nil {
+			return err
 		}
-		if warning != "" {
-			o.Warnings = append([]string{warning}, o.Warnings...)
+		if w := s.o.Confinement.Warning; w != "" {
+			s.o.Warnings = append([]string{w}, s.o.Warnings...)
 		}
-		if err := keepSandbox(c, o); err != nil {
-			return c, err
+		if err := s.keepSandbox(); err != nil {
+			return err
 		}
 	}
-	if c.perm, err = e.permissions(opt, c, fr, o); err != nil {
-		return c, err
+	if err := s.permissions(); err != nil {
+		return err
 	}
-	if c.routes, err = routes(opt, c.conf.User); err != nil || fr.ReadOnly {
-		return c, err
+	if err := s.routes(); err != nil || s.fr.ReadOnly {
+		return err
 	}
-	return c, e.chooseTrust(opt, fr, &c, o)
+	return s.chooseTrust()
 }
 
 // readFolder reads the folders and files that the options name, and the configuration.
-func (e *Environment) readFolder(opt *Options, fr Frontend) (c choices, err error) {
-	c.readOnly = fr.ReadOnly
-	if c.dir, err = e.RealDir(opt.Dir); err != nil {
-		return c, err
+func (s *opening) readFolder() (err error) {
+	opt := s.opt
+	if s.session.Dir, err = s.RealDir(opt.Dir); err != nil {
+		return err
 	}
-	if c.beside, err = e.beside("--add-dir", opt.AddDirs); err != nil {
-		return c, err
+	dir := s.session.Dir
+	if s.beside, err = s.rulesBeside("--add-dir", opt.AddDirs); err != nil {
+		return err
 	}
-	if c.given, err = e.givenServers(opt, c.dir); err != nil {
-		return c, err
+	if s.given, err = s.givenServers(); err != nil {
+		return err
 	}
-	keys := make(chan []secrets.File, 1)
-	go func(dir, home string) { keys <- append(folder.Keys(dir), folder.HomeKeys(home)...) }(c.dir, e.home())
-	c.keys = keys
-	if c.plan, err = e.planFile(opt.Plan); err != nil {
-		return c, err
+	s.keys = sync.OnceValue(func() []secrets.File { return append(folder.Keys(dir), folder.HomeKeys(s.home())...) })
+	go s.keys()
+	if s.plan, err = s.planFile(opt.Plan); err != nil {
+		return err
 	}
-	if c.paths, err = settings.PathsFrom(e.Env); err != nil {
-		return c, err
+	if s.paths, err = settings.PathsFrom(s.Env); err != nil {
+		return err
 	}
 	if opt.NoSession {
-		c.paths.Results = filepath.Join(os.TempDir(), "pawl-"+NewID())
+		s.paths.Results = filepath.Join(os.TempDir(), "pawl-"+NewID())
 	}
 	var originals []string
 	if opt.TrustedAs != "" {
 		originals = append(originals, opt.TrustedAs)
 	}
-	if c.conf, err = settings.Load(c.paths, c.dir, originals...); err != nil {
-		return c, err
+	if s.conf, err = settings.Load(s.paths, dir, originals...); err != nil {
+		return err
 	}
-	c.conf.User.Effort, c.conf.TaskBudget = cmp.Or(opt.Effort, c.conf.User.Effort), opt.TaskBudget
-	c.strict = opt.StrictMCP
-	given, err := e.givenSettings(opt, c.dir)
-	c.conf.Guards = append(c.conf.Guards, given...)
-	e.JudgeStyles(c.dir, c.conf.Guards)
-	return c, err
+	s.conf.User.Effort, s.conf.TaskBudget = cmp.Or(opt.Effort, s.conf.User.Effort), opt.TaskBudget
+	given, err := s.givenSettings()
+	s.conf.Guards = append(s.conf.Guards, given...)
+	s.JudgeStyles(dir, s.conf.Guards)
+	return err
 }
 
 // chooseModels chooses the model and the limits of its use. It opens no model.
-func (e *Environment) chooseModels(ctx context.Context, opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
-	if fr.ReadOnly {
-		o.model = offlineChoice("the session is only read")
-	} else if o.model, err = e.chooseModel(ctx, opt, c.conf, fr); err != nil {
+func (s *opening) chooseModels(ctx context.Context) (err error) {
+	if s.fr.ReadOnly {
+		s.o.model = offlineChoice("the session is only read")
+	} else if s.o.model, err = s.chooseModel(ctx); err != nil {
 		return err
 	}
-	if c.limits, err = limits(opt, c.conf.User.Budget, fr.Person, o.model.Info); err != nil {
+	l := &s.session.Limits
+	if *l, err = limits(s.opt, s.conf.User.Budget, s.fr.Person, s.o.model.Info); err != nil {
 		return err
 	}
-	if c.retry, err = retryFor(opt, c.conf); err != nil {
-		return err
+	if s.session.RetryFor, err = settings.RetryFor(cmp.Or(s.opt.RetryFor, s.conf.User.RetryFor)); err != nil {
+		return Usage("--retry-for: %w", err) // the configuration's value was checked before
 	}
-	for _, ref := range fallback(opt, c.conf) {
-		if _, err := e.Resolve(ref, c.conf); err != nil && !fr.ReadOnly {
-			o.warn(fmt.Sprintf("the fallback model %s cannot be used: %v", ref, err))
+	s.session.Fallback = s.opt.Fallback
+	if len(s.session.Fallback) == 0 {
+		s.session.Fallback = s.conf.User.Fallback
+	}
+	for _, ref := range s.session.Fallback {
+		if _, err := s.Resolve(ref, s.conf); err != nil && !s.fr.ReadOnly {
+			s.o.warn(fmt.Sprintf("the fallback model %s cannot be used: %v", ref, err))
 		}
 	}
-	if c.limits.Assumed && o.model.Info.Price == nil {
-		o.warn(fmt.Sprintf("the price of the model is unknown: costs are not counted, and the budget of $%.2f has no effect", c.limits.USD))
+	if l.Assumed && s.o.model.Info.Price == nil {
+		s.o.warn(fmt.Sprintf("the price of the model is unknown: costs are not counted, and the budget of $%.2f has no effect", l.USD))
 	}
 	return nil
 }
@@ -163,16 +140,17 @@ func (e *Environment) wide(dir string) bool {
 }
 
 // chooseTrust decides what the folder may run.
-func (e *Environment) chooseTrust(opt *Options, fr Frontend, c *choices, o *Opened) (err error) {
-	if c.trust, err = e.folderTrust(opt, *c, fr, o); err != nil {
+func (s *opening) chooseTrust() error {
+	if err := s.folderTrust(); err != nil {
 		return err
 	}
-	if c.by.Has.Workspace || e.wide(c.dir) { // the sandbox confines the folder's checks, or there are none of a project
+	dir := s.session.Dir
+	if s.o.Confinement.Has.Workspace || s.wide(dir) { // the sandbox confines the folder's checks, or there are none of a project
 		return nil
 	}
-	trusted, err := c.trust.allChecks(finderOf(c.conf.User, c.dir, e.Env))
+	trusted, err := s.o.Trust.allChecks(finderOf(s.conf.User, dir, s.Env))
 	if trusted {
-		c.perm.Trust()
+		s.session.Permission.Trust()
 	}
 	return err
 }

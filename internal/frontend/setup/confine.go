@@ -18,37 +18,21 @@ import (
 
 // Confinement describes how the commands of a session are confined (SPEC 16.12).
 type Confinement struct {
-	boxes *sandbox.Boxes     // nil: they are not confined
-	apart []string           // see shell.StarterOptions
-	extra map[string]string  // variables of the person's, beside the usual ones
-	Has   permission.Sandbox // what the sandbox can do here
+	boxes   *sandbox.Boxes     // nil: they are not confined
+	apart   []string           // see shell.StarterOptions
+	extra   map[string]string  // variables of the person's, beside the usual ones
+	Has     permission.Sandbox // what the sandbox can do here
+	Warning string             // what is missing, and what that means; "" for nothing
 	// Readable is what commands may read, confined or not: see permission.Config.
 	Readable func() confine.Policy
 	// Scratch is as permission.Config.Scratch.
 	Scratch func(path string, write bool) bool
 }
 
-// confining starts Confine in parallel with the rest of the start, and returns a
-// function that waits for its result.
-func (e *Environment) confining(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) func() (by Confinement, warning string, err error) {
-	var by Confinement
-	var warning string
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		by, warning, err = e.Confine(opt, conf, paths, dir, made)
-	}()
-	return func() (Confinement, string, error) {
-		<-done
-		return by, warning, err
-	}
-}
-
-// Confine determines how commands can be confined in a folder. warning names what is
-// missing; if the user configured a sandbox, that is an error. For a folder that pawl
-// made itself nothing is stored.
-func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by Confinement, warning string, err error) {
+// Confine determines how commands can be confined in a folder. If something is missing, and
+// the user configured a sandbox, that is an error. For a folder that pawl made itself
+// nothing is stored.
+func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings.Paths, dir string, made bool) (by Confinement, err error) {
 	want, from := opt.Sandbox, "--sandbox"
 	if want == "" {
 		want, from = conf.User.Sandbox, "\"sandbox\" of your configuration"
@@ -60,14 +44,14 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	switch want {
 	case "off":
 		by.Has.Off = true
-		return by, "", nil
+		return by, nil
 	case "", "workspace", "read-only":
 	default:
-		return by, "", Usage("%s is %q: use workspace, read-only or off", from, want)
+		return by, Usage("%s is %q: use workspace, read-only or off", from, want)
 	}
-	missing := func(what string, err error) (Confinement, string, error) {
+	missing := func(what string, err error) (Confinement, error) {
 		if want != "" {
-			return by, "", fault.NewConfiguration("see pawl doctor; to run commands without a sandbox: --sandbox off", "%s requires the sandbox %q, but %s: %v", from, want, what, err)
+			return by, fault.NewConfiguration("see pawl doctor; to run commands without a sandbox: --sandbox off", "%s requires the sandbox %q, but %s: %v", from, want, what, err)
 		}
 		then := "a folder's checks need a permission unless you trust the folder, and an allowed command has all your rights"
 		if errors.Is(err, confine.ErrPolicy) {
@@ -76,7 +60,8 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 				then = strings.Replace(then, "every", "every other", 1)
 			}
 		}
-		return by, what + ": " + err.Error() + "; " + then + " (see pawl doctor)", nil
+		by.Warning = what + ": " + err.Error() + "; " + then + " (see pawl doctor)"
+		return by, nil
 	}
 	readOnly, workspace := boxes.Try()
 	if readOnly != nil {
@@ -88,7 +73,7 @@ func (e *Environment) Confine(opt *Options, conf settings.Loaded, paths settings
 	if workspace != nil && want != "read-only" {
 		return missing("there is a sandbox only for commands that read", workspace)
 	}
-	return by, "", nil
+	return by, nil
 }
 
 // Confined reports whether commands are confined at all.
@@ -97,16 +82,6 @@ func (by Confinement) Confined() bool { return by.boxes != nil }
 // Starter returns a starter of processes that applies this confinement. stop ends the
 // processes and removes the files that they leave.
 func (by Confinement) Starter() (start *shell.Starter, stop func()) {
-	start = by.newStarter()
-	return start, func() {
-		_ = start.Close()
-		if by.boxes != nil {
-			_ = by.boxes.Close()
-		}
-	}
-}
-
-func (by Confinement) newStarter() *shell.Starter {
 	opt := shell.StarterOptions{Apart: by.apart, Allow: slices.Sorted(maps.Keys(by.extra))}
 	if by.boxes != nil {
 		opt.Confiner = by.boxes
@@ -123,7 +98,13 @@ func (by Confinement) newStarter() *shell.Starter {
 			return env
 		}
 	}
-	return shell.NewStarter(opt)
+	start = shell.NewStarter(opt)
+	return start, func() {
+		_ = start.Close()
+		if by.boxes != nil {
+			_ = by.boxes.Close()
+		}
+	}
 }
 
 // Off is this confinement without a sandbox.

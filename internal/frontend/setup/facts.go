@@ -1,12 +1,10 @@
 package setup
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
@@ -25,52 +23,44 @@ const (
 
 // facts returns what the model needs to know about the session's folder. The prompts of
 // workers have nothing of theirs, since they begin alike (SPEC 14.4).
-func (e *Environment) facts(fr Frontend, c choices, w services) prompt.Facts {
+func (s *opening) facts() prompt.Facts {
+	dir, mode, has := s.session.Dir, s.session.Permission.Mode(), s.o.Confinement.Has
 	f := prompt.Facts{
-		Dir: c.dir, OS: runtime.GOOS, Shell: shellName(c.posix), Date: e.Now().Format("2006-01-02"),
-		Mode: c.perm.Mode(), Person: fr.Person, Confined: c.by.Has.Workspace && !c.perm.Mode().Free(), Scratch: c.by.Has.Holds,
+		Dir: dir, OS: runtime.GOOS, Shell: "bash", Date: s.Now().Format("2006-01-02"),
+		Mode: mode, Person: s.fr.Person, Confined: has.Workspace && !mode.Free(), Scratch: has.Holds,
 	}
-	if gitrepo.Above(c.dir) != "" {
+	if s.posix {
+		f.Shell = "sh"
+	}
+	if gitrepo.Above(dir) != "" {
 		f.Git = "a repository"
 	}
-	if fr.WorkerTree {
+	if s.fr.WorkerTree {
 		f.Dir = "the current folder"
 		return f
 	}
-	if fr.ReadOnly {
+	if s.fr.ReadOnly {
 		return f
 	}
-	if e.Recorded != "" {
-		f.Recall(e.Recorded)
+	if s.Recorded != "" {
+		f.Recall(s.Recorded)
 		return f
 	}
-	if w.state != nil {
-		s := w.state()
-		f.Git, f.Languages = w.mask.String(gitLine(s)), s.Languages
+	if s.state != nil {
+		state := s.state()
+		f.Git, f.Languages = s.session.Mask.String(gitLine(state)), state.Languages
 	}
-	if w.servers != nil {
-		for _, h := range w.servers.Here() {
+	if s.servers != nil {
+		for _, h := range s.servers.Here() {
 			if h.Program != "" && !h.Untrusted {
 				f.Servers = append(f.Servers, h.Name)
 			}
 		}
 	}
-	if !c.perm.Mode().ReadsOnly() {
-		e.projectChecks(&f, c)
+	if !mode.ReadsOnly() {
+		s.projectChecks(&f)
 	}
 	return f
-}
-
-// beside starts to look at the repository while the rest of a session is opened, since git
-// takes longer for it than all of that. What it returns waits for the state.
-func beside(ctx context.Context, look func(context.Context) workspace.State) func() workspace.State {
-	found := make(chan workspace.State, 1)
-	go func() {
-		limited, cancel := context.WithTimeout(ctx, stateLimit)
-		defer cancel()
-		found <- look(limited)
-	}()
-	return sync.OnceValue(func() workspace.State { return <-found })
 }
 
 // gitLine tells the state of a repository in a line. Subjects of commits are quoted: they
@@ -94,13 +84,14 @@ func gitLine(s workspace.State) string {
 
 // projectChecks sets the commands that check the project in the workspace's folder, those of
 // them that cannot run here, and whether pawl runs them after a turn.
-func (e *Environment) projectChecks(f *prompt.Facts, c choices) {
+func (s *opening) projectChecks(f *prompt.Facts) {
+	t := s.o.Trust
 	var finder *checks.Finder
 	var found []checks.Check
-	if c.trust != nil && c.trust.finder != nil {
-		finder, found, f.Run = c.trust.finder, c.trust.here, true
+	if t != nil && t.finder != nil {
+		finder, found, f.Run = t.finder, t.here, true
 	} else {
-		finder = finderOf(c.conf.User, c.dir, e.Env)
+		finder = finderOf(s.conf.User, s.session.Dir, s.Env)
 		found, _ = finder.Here() // an error has no checks
 	}
 	for _, k := range finder.Promised(found) {
@@ -112,7 +103,7 @@ func (e *Environment) projectChecks(f *prompt.Facts, c choices) {
 		}
 	}
 	f.Checks, f.Lacking = f.Checks[:min(len(f.Checks), checksShown)], f.Lacking[:min(len(f.Lacking), checksShown)]
-	if t := c.trust.Event(); t != nil {
-		f.Run = f.Run && !slices.ContainsFunc(c.trust.Assessment.Inert(), func(j trust.AssessedPart) bool { return j.Kind == trust.Check })
+	if t != nil {
+		f.Run = f.Run && !slices.ContainsFunc(t.Assessment.Inert(), func(j trust.AssessedPart) bool { return j.Kind == trust.Check })
 	}
 }

@@ -19,15 +19,14 @@ import (
 
 // keepGuards stops the start for a guard of the folder that cannot be kept, and names
 // what is not used.
-func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
-	if len(c.conf.Unkept) > 0 {
-		return Usage("this folder forbids something that pawl cannot enforce, so it does not start:\n  %s\ncorrect or remove it; pawl doctor lists every key", strings.Join(c.conf.Unkept, "\n  "))
+func (s *opening) keepGuards() error {
+	if len(s.conf.Unkept) > 0 {
+		return Usage("this folder forbids something that pawl cannot enforce, so it does not start:\n  %s\ncorrect or remove it; pawl doctor lists every key", strings.Join(s.conf.Unkept, "\n  "))
 	}
-	once := func(about, line string) { e.tellOnce(opt, c, about, line, o) }
-	for _, g := range c.conf.Guards {
+	for _, g := range s.conf.Guards {
 		if g.File.Given {
 			for _, idle := range g.Idle() {
-				o.warn(g.File.Name + ": " + idle)
+				s.o.warn(g.File.Name + ": " + idle)
 			}
 			continue
 		}
@@ -41,75 +40,76 @@ func (e *Environment) keepGuards(opt *Options, c choices, o *Opened) error {
 		for _, n := range named {
 			line := "not enforced: " + g.File.Name + ": " + strings.TrimPrefix(n, g.File.Name+": ")
 			if g.File.Own {
-				once(n, line)
+				s.tellOnce(n, line)
 			} else {
-				o.warn(line)
+				s.o.warn(line)
 			}
 		}
 		if !g.Foreign || !g.File.Own { // what a person has for another agent is for pawl doctor
-			once(g.File.Name, g.Summary())
+			s.tellOnce(g.File.Name, g.Summary())
 		}
 	}
 	return nil
 }
 
 // tellOnce warns of something about the folder that the person was not told before.
-func (e *Environment) tellOnce(opt *Options, c choices, about, line string, o *Opened) {
-	if line != "" && (opt.NoSession || (settings.Told{Path: c.paths.Told()}).First(c.dir+" "+about, line)) {
-		o.warn(line)
+func (s *opening) tellOnce(about, line string) {
+	if line != "" && (s.opt.NoSession || (settings.Told{Path: s.paths.Told()}).First(s.session.Dir+" "+about, line)) {
+		s.o.warn(line)
 	}
 }
 
 // givenSettings reads settings in Claude Code's form that were handed over for this run.
 // They count like a folder's: what they forbid holds, and what they permit is left out.
-func (e *Environment) givenSettings(opt *Options, dir string) (out []claudecode.Settings, err error) {
-	files := slices.Clone(opt.Driver.Settings)
-	for _, text := range opt.Settings {
+func (s *opening) givenSettings() (out []claudecode.Settings, err error) {
+	files := slices.Clone(s.opt.Driver.Settings)
+	for _, text := range s.opt.Settings {
 		f := claudecode.File{Name: "--settings", Text: []byte(text), Given: true}
 		if !strings.HasPrefix(strings.TrimSpace(text), "{") {
-			if f.Text, err = os.ReadFile(e.Path(text)); err != nil {
+			if f.Text, err = os.ReadFile(s.Path(text)); err != nil {
 				return nil, Usage("--settings: cannot read the file: %w", err)
 			}
 		}
 		files = append(files, f)
 	}
 	for _, f := range files {
-		f.Root = filepath.ToSlash(dir)
-		s := claudecode.Read(f)
-		if err := s.Err(); err != nil {
+		f.Root = filepath.ToSlash(s.session.Dir)
+		read := claudecode.Read(f)
+		if err := read.Err(); err != nil {
 			return nil, Usage("%w", err)
 		}
-		out = append(out, s)
+		out = append(out, read)
 	}
 	return out, nil
 }
 
 // narrowMode returns the mode in which a session begins: the guards can make it narrower
 // than the configuration does, but not than the person says now.
-func narrowMode(opt *Options, mode permission.Mode, guards []claudecode.Settings, o *Opened) (permission.Mode, error) {
+func (s *opening) narrowMode(mode permission.Mode) (permission.Mode, error) {
+	guards, chosen := s.conf.Guards, s.opt.Mode != ""
 	refused := claudecode.RefusedBy(guards)
-	if by := refused[mode]; by != "" && opt.Mode != "" {
+	if by := refused[mode]; by != "" && chosen {
 		return "", Usage("the mode %s is refused by %s; choose another --permission-mode", mode, by)
 	} else if by != "" {
-		o.warn(fmt.Sprintf("the mode is %s: %s is refused by %s", permission.Default(false), mode, by))
+		s.o.warn(fmt.Sprintf("the mode is %s: %s is refused by %s", permission.Default(false), mode, by))
 		mode = permission.Default(false)
 	}
-	if wanted := claudecode.Join(guards).Mode; opt.Mode == "" && wanted != "" && mode.Wider(wanted) {
-		o.warn(fmt.Sprintf("the mode is %s, as .claude/settings.json says; --permission-mode changes it", wanted))
+	if wanted := claudecode.Join(guards).Mode; !chosen && wanted != "" && mode.Wider(wanted) {
+		s.o.warn(fmt.Sprintf("the mode is %s, as .claude/settings.json says; --permission-mode changes it", wanted))
 		mode = wanted
 	}
 	return mode, nil
 }
 
 // keepSandbox compares what the guards want of a sandbox with what there is.
-func keepSandbox(c choices, o *Opened) error {
-	wants := claudecode.Join(c.conf.Guards)
+func (s *opening) keepSandbox() error {
+	wants := claudecode.Join(s.conf.Guards)
 	switch {
-	case !wants.Sandbox || c.by.Confined():
+	case !wants.Sandbox || s.o.Confinement.Confined():
 	case wants.Must:
 		return Usage("sandbox.failIfUnavailable in the folder's settings requires a sandbox, and commands would run without one; leave out --sandbox off, or see pawl doctor")
 	default:
-		o.warn("sandbox.enabled in the folder's settings requires a sandbox, and commands run without one: see pawl doctor")
+		s.o.warn("sandbox.enabled in the folder's settings requires a sandbox, and commands run without one: see pawl doctor")
 	}
 	return nil
 }

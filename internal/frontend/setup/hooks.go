@@ -14,11 +14,9 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/guidance"
@@ -68,42 +66,43 @@ func (t *Trust) trustedHooks(all []hook.Rule, parts []trust.Part) (rules []hook.
 const waits = "it would run in this folder outside the sandbox, and the folder is not trusted; to trust it: pawl trust, or --trust for one run; if the hook does not need the folder, give it \"cwd\": \"apart\""
 
 // hooks returns the runner of a session's hooks; nil if there are none.
-func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.Runner {
-	if c.trust == nil {
+func (s *opening) hooks() hooks.Runner {
+	t, by, dir := s.o.Trust, s.o.Confinement, s.session.Dir
+	if t == nil {
 		return nil // the session is only read
 	}
-	rules := c.trust.userHooks
+	rules := t.userHooks
 	for _, r := range rules {
 		if r.InactiveBecause != "" {
-			o.warn(fmt.Sprintf("the hook %s of your %s is not run: %s", r.Name, r.From, r.InactiveBecause))
+			s.o.warn(fmt.Sprintf("the hook %s of your %s is not run: %s", r.Name, r.From, r.InactiveBecause))
 		}
 	}
-	theirs, were := c.trust.trustedHooks(c.trust.hooks, c.trust.hookParts)
-	mine := c.trust.trustedOwn()
-	for _, r := range c.trust.hooks {
+	theirs, were := t.trustedHooks(t.hooks, t.hookParts)
+	mine := t.trustedOwn()
+	for _, r := range t.hooks {
 		if _, trusted := were[r.From+r.Name]; !trusted && r.Scope != "" {
 			theirs = append(theirs, r) // what is used with it must not go on without it: it fails
 		}
 	}
-	for _, r := range c.trust.ownHooks {
+	for _, r := range t.ownHooks {
 		if _, trusted := mine[r.From+r.Name]; !trusted {
-			o.warn(fmt.Sprintf("the hook %s (%s) is not run: %s", r.Name, r.From, waits))
+			s.o.warn(fmt.Sprintf("the hook %s (%s) is not run: %s", r.Name, r.From, waits))
 		}
 	}
-	if rules = slices.Concat(rules, pluginHooks(c.plugins), theirs); len(rules) == 0 {
+	if rules = slices.Concat(rules, pluginHooks(s.plugins), theirs); len(rules) == 0 {
 		return nil
 	}
-	home := e.Env("HOME")
+	home := s.Env("HOME")
 	own := func(r hook.Rule) bool {
-		return r.Root == "" && !slices.Contains(c.trust.hooks, r)
+		return r.Root == "" && !slices.Contains(t.hooks, r)
 	}
 	return hookrun.New(rules, hookrun.Options{
-		Dir: c.dir, Start: starter, Elsewhere: neutral(c.paths.State, c.dir), Apart: apartFrom(c.dir, home), Own: own,
+		Dir: dir, Start: s.starter, Elsewhere: neutral(s.paths.State, dir), Apart: apartFrom(dir, home), Own: own,
 		Confine: func(r hook.Rule) process.Confine {
 			if r.Free {
 				return process.Free
 			}
-			confine := withReads(c.by.server(), r.Root)
+			confine := withReads(by.server(), r.Root)
 			if own(r) && confine.Level != process.Unconfined {
 				confine.Reads = append(slices.Clone(confine.Reads), ownFiles(r.Command, home)...)
 			}
@@ -111,23 +110,23 @@ func (e *Environment) hooks(c choices, starter *shell.Starter, o *Opened) hooks.
 		},
 		Changed: func(r hook.Rule) string {
 			if r.Root != "" {
-				if why := changedHook(c.plugins, r); why != "" {
+				if why := changedHook(s.plugins, r); why != "" {
 					return why
 				}
 			}
 			was, judged := were[r.From+r.Name]
-			if slices.Contains(c.trust.ownHooks, r) {
+			if slices.Contains(t.ownHooks, r) {
 				if was, judged = mine[r.From+r.Name]; !judged {
 					return waits
 				}
 			}
 			switch {
-			case !judged && slices.Contains(c.trust.hooks, r):
+			case !judged && slices.Contains(t.hooks, r):
 				return "the folder is not trusted; to trust it: pawl trust"
 			case !judged:
 				return ""
 			}
-			now, err := folder.HookParts(c.dir, r)
+			now, err := folder.HookParts(dir, r)
 			switch {
 			case err != nil:
 				return err.Error()
@@ -176,7 +175,7 @@ func (e *Environment) readOwnHooks(t *Trust) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	by, _, err := e.Confine(&Options{}, conf, paths, t.Dir, true)
+	by, err := e.Confine(&Options{}, conf, paths, t.Dir, true)
 	if err != nil {
 		return err
 	}
@@ -267,9 +266,6 @@ func othersHooks(guards []claudecode.Settings) (out []hook.Rule) {
 	}
 	return out
 }
-
-// hooks adds the user's hooks, and the folder's trusted ones.
-func (s *assembly) hooks(conf *session.Config) { conf.Hooks = s.services.hooks }
 
 // joinedHooks are the hooks of the configuration and of the program that drives pawl.
 type joinedHooks []hooks.Runner

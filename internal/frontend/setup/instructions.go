@@ -6,99 +6,87 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
-	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
-	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/answers"
 	"github.com/pawl-agent/pawl/internal/engine/prompt"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 )
 
-// instructions is what the model is told about the project and the person, and where
-// its notes are stored.
-type instructions struct {
-	system  string
-	rules   func(context.Context, session.Guidance) []string
-	nodes   *memory.Nodes // nil if nothing is stored
-	notes   tool.Notes
-	prefer  func(string) error
-	answers answers.Store
-	kinds   []agents.Kind // kinds of agents that the model may start
-	skills  []skills.Skill
-}
-
-func (e *Environment) instructions(ctx context.Context, opt *Options, fr Frontend, c choices, w services, o *Opened) (t instructions, err error) {
-	book, memory := &rulebook{o: e.Rules(c.dir, c.paths), mask: w.mask.String}, e.Memory(c.paths, c.dir, w.mask.String)
-	t.rules = notesOf(book, memory)
+// instructions decides what the model is told about the project and the person, and where
+// its notes are stored. It returns the skills that the model is offered.
+func (s *opening) instructions(ctx context.Context) (offered []skills.Skill, err error) {
+	o, dir, mask, own := s.o, s.session.Dir, s.session.Mask.String, !s.fr.ReadOnly
+	book, memory := &rulebook{o: s.Rules(dir, s.paths), mask: mask}, s.Memory(s.paths, dir, mask)
+	s.session.Rules = notesOf(book, memory)
 	o.GitUses = book.uses(o.GitUses)
-	if c.by.boxes != nil {
-		c.by.boxes.Keep(book.Files)
+	if boxes := o.Confinement.boxes; boxes != nil {
+		boxes.Keep(book.Files)
 	}
-	text, warnings, err := book.start(ctx, fr.ReadOnly)
-	if err != nil {
-		return t, err
-	}
-	o.warn(warnings...)
-	if !fr.ReadOnly {
-		known, warnings := memory.prompt()
-		text = known + text // rules come last: they are the closest to the task
-		o.warn(warnings...)
+	text := "" // what all sessions here are told
+	if own {
+		rules, warnings, err := book.start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		known, more := memory.prompt()
+		text = known + rules // rules come last: they are the closest to the task
+		o.warn(append(warnings, more...)...)
 	}
 	memory.rules = text
-	if !fr.ReadOnly && c.conf.User.Agents.Levels() > 0 {
-		t.kinds, warnings = e.kinds(c.dir, c.paths, c.plugins, w.mask.String)
-		t.kinds = agents.Before(opt.Driver.Agents, t.kinds)
-		for i := range t.kinds {
-			t.kinds[i].Remember(e.Env("HOME"), c.dir)
+	if own && s.conf.User.Agents.Levels() > 0 {
+		kinds, warnings := s.Environment.kinds(dir, s.paths, s.plugins, mask)
+		s.kinds = agents.Before(s.opt.Driver.Agents, kinds)
+		for i := range s.kinds {
+			s.kinds[i].Remember(s.Env("HOME"), dir)
 		}
 		o.warn(warnings...)
 	}
-	t.system = opt.SystemPrompt
-	commands := fr.Commands || fr.Person
+	system, commands := s.opt.SystemPrompt, s.fr.Commands || s.fr.Person
 	var known []skills.Skill
-	if !fr.ReadOnly && (t.system == "" || commands) {
-		known, warnings = skills.Load(e.textFolders(c.dir, c.paths, "skills", c.plugins)...)
+	if own && (system == "" || commands) {
+		var warnings []string
+		known, warnings = skills.Load(s.textFolders(dir, s.paths, "skills", s.plugins)...)
 		o.warn(warnings...)
 	}
 	var read []frontFile
-	if !fr.ReadOnly && commands {
-		o.Custom, read, warnings = e.commandsIn(c.dir, c.paths, c.plugins, known)
+	if own && commands {
+		var warnings []string
+		o.Custom, read, warnings = s.commandsIn(dir, s.paths, s.plugins, known)
 		o.warn(warnings...)
 	}
-	e.tellOnce(opt, c, "skills", unusedKeys(c.dir, e.Env("HOME"), read, known, t.kinds).Summary(), o)
-	if t.system == "" {
-		t.skills = opt.Driver.Offered(known)
-		t.system = prompt.System(e.facts(fr, c, w)) + e.style(c, w.mask.String, o)
+	s.tellOnce("skills", unusedKeys(dir, s.Env("HOME"), read, known, s.kinds).Summary())
+	if system == "" {
+		offered = s.opt.Driver.Offered(known)
+		system = prompt.System(s.facts()) + s.style()
 	}
-	t.system += text
-	if opt.AppendPrompt != "" {
-		t.system = strings.TrimRight(t.system, "\n") + "\n\n" + opt.AppendPrompt + "\n"
+	system += text
+	if s.opt.AppendPrompt != "" {
+		system = strings.TrimRight(system, "\n") + "\n\n" + s.opt.AppendPrompt + "\n"
 	}
-	if opt.NoSession || fr.WorkerTree {
-		return t, nil
+	s.session.System = system
+	if s.opt.NoSession || s.fr.WorkerTree {
+		return offered, nil
 	}
-	t.nodes, t.notes, t.prefer = memory.Turns, memory, memory.prefer
-	if c.conf.User.QueryCache {
-		t.answers = memory
+	s.nodes, s.session.Notes, s.session.Prefer = memory.Turns, memory, memory.prefer
+	if s.conf.User.QueryCache {
+		s.session.Answers = memory
 	}
-	return t, nil
+	return offered, nil
 }
 
 // style returns the output style that the settings for Claude Code choose, as a part of
 // the system prompt. Like rules it is only text, so it needs no trust.
-func (e *Environment) style(c choices, mask func(string) string, o *Opened) string {
-	name := claudecode.Join(c.conf.Guards).Style
-	if name == "" || c.readOnly {
+func (s *opening) style() string {
+	name := claudecode.Join(s.conf.Guards).Style
+	if name == "" || s.fr.ReadOnly {
 		return ""
 	}
-	s, warnings, ok := e.findStyle(c.dir, name)
-	o.warn(warnings...)
+	style, warnings, ok := s.findStyle(s.session.Dir, name)
+	s.o.warn(warnings...)
 	if !ok {
-		o.warn(fmt.Sprintf("the output style %.64q is not used: %s", name, noStyle))
+		s.o.warn(fmt.Sprintf("the output style %.64q is not used: %s", name, noStyle))
 		return ""
 	}
-	return "\n\n# How to answer (output style " + s.Name + ")\n\n" + mask(s.Text) + "\n"
+	return "\n\n# How to answer (output style " + style.Name + ")\n\n" + s.session.Mask.String(style.Text) + "\n"
 }
 
 const (
@@ -133,11 +121,4 @@ func (e *Environment) JudgeStyles(dir string, guards []claudecode.Settings) {
 			}
 		}
 	}
-}
-
-func shellName(posix bool) string {
-	if posix {
-		return "sh"
-	}
-	return "bash"
 }

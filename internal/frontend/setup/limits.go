@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
@@ -44,23 +43,4 @@ func set[N int | int64 | float64 | time.Duration](to *N, v N) {
 	if v > 0 {
 		*to = v
 	}
-}
-
-// fallback returns the chain of fallback models: the flags' or, without any,
-// the configuration's.
-func fallback(opt *Options, conf settings.Loaded) []string {
-	if len(opt.Fallback) > 0 {
-		return opt.Fallback
-	}
-	return conf.User.Fallback
-}
-
-// retryFor returns how long a request is retried: the flag's value or, without
-// one, the configuration's.
-func retryFor(opt *Options, conf settings.Loaded) (time.Duration, error) {
-	d, err := settings.RetryFor(cmp.Or(opt.RetryFor, conf.User.RetryFor))
-	if err != nil {
-		return 0, Usage("--retry-for: %w", err) // the configuration's value was checked before
-	}
-	return d, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/symbols"
 	"github.com/pawl-agent/pawl/internal/adapter/syntax"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -89,7 +88,7 @@ func (e *Environment) LanguageServers(dir string) (s *lsp.Servers, stop func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	by, _, err := e.Confine(&Options{}, conf, paths, root, false)
+	by, err := e.Confine(&Options{}, conf, paths, root, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,16 +150,16 @@ func (by Confinement) server() process.Confine {
 
 // languageServers adds language servers and their tools, if there are any, and the look at
 // the syntax of changed files and at their packages, which needs none.
-func (s *assembly) languageServers(conf *session.Config) {
-	look := &syntax.Look{Root: s.choices.dir, Limit: 2 * time.Second}
-	if s.choices.by.boxes != nil {
-		look.Start, look.TypeLimit, look.Confine = s.services.starter, 4*time.Second, s.choices.by.server()
+func (s *opening) languageServers() {
+	look := &syntax.Look{Root: s.session.Dir, Limit: 2 * time.Second}
+	if by := s.o.Confinement; by.boxes != nil {
+		look.Start, look.TypeLimit, look.Confine = s.starter, 4*time.Second, by.server()
 	}
-	conf.Syntax = look
-	conf.FolderTools = codeTools(s.services.servers, s.opt.Tools)
-	conf.Symbols = symbols.New(s.services.files, s.services.servers)
-	if s.services.servers != nil {
-		look.Served = s.services.servers.Serves
-		conf.Code, conf.CodeWatch = s.services.servers, s.services.servers
+	s.session.Syntax = look
+	s.session.FolderTools = codeTools(s.servers, s.opt.Tools)
+	s.session.Symbols = symbols.New(s.session.Files, s.servers)
+	if s.servers != nil {
+		look.Served = s.servers.Serves
+		s.session.Code, s.session.CodeWatch = s.servers, s.servers
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/policy/trust"
 )
 
@@ -79,32 +78,34 @@ func serverPart(s mcp.Server) string { return s.Name + " (" + s.File + ")" }
 
 // mcpServers returns the MCP servers of a session, and the secret values in their
 // configuration (held). A session that is only read has none.
-func (e *Environment) mcpServers(c choices, o *Opened) (list []mcp.Server, held []string) {
-	if c.trust == nil {
+func (s *opening) mcpServers() (list []mcp.Server, held []string) {
+	t := s.o.Trust
+	if t == nil {
 		return nil, nil
 	}
-	if !c.strict {
+	if !s.opt.StrictMCP {
 		var warnings []string
-		list, warnings = e.configuredServers(c.trust, c.plugins)
-		o.warn(warnings...)
+		list, warnings = s.configuredServers(t, s.plugins)
+		s.o.warn(warnings...)
 	}
-	c.trust.inert(c.given)
-	for _, g := range c.given {
+	t.inert(s.given)
+	for _, g := range s.given {
 		if g.Problem != "" {
-			o.warn("the MCP server " + g.Name + " cannot be used: " + g.Problem)
+			s.o.warn("the MCP server " + g.Name + " cannot be used: " + g.Problem)
 		}
 		list = slices.DeleteFunc(list, func(s mcp.Server) bool { return strings.EqualFold(g.Name, s.Name) })
 	}
-	list = withoutDenied(append(list, c.given...), c.conf.Guards)
-	for _, s := range list {
-		held = append(held, s.Secrets()...)
+	list = withoutDenied(append(list, s.given...), s.conf.Guards)
+	for _, of := range list {
+		held = append(held, of.Secrets()...)
 	}
 	return list, held
 }
 
 // givenServers returns the MCP servers that the user names for this run, by
 // --mcp-config or in their editor. They count as the user's own.
-func (e *Environment) givenServers(opt *Options, dir string) (out []mcp.Server, err error) {
+func (s *opening) givenServers() (out []mcp.Server, err error) {
+	opt := s.opt
 	configs := opt.MCPConfig
 	if opt.Driver.MCP != "" {
 		configs = append(slices.Clone(configs), opt.Driver.MCP)
@@ -117,7 +118,7 @@ func (e *Environment) givenServers(opt *Options, dir string) (out []mcp.Server, 
 				return nil, Usage("--mcp-config: cannot read the file: %w", err)
 			}
 		}
-		list, err := mcp.Parse(from, raw, false, e.withFolder(dir))
+		list, err := mcp.Parse(from, raw, false, s.withFolder(s.session.Dir))
 		if err != nil {
 			return nil, Usage("--mcp-config: %w", err)
 		}
@@ -190,20 +191,22 @@ func (t *Trust) trustsServer(s mcp.Server) bool {
 	return slices.ContainsFunc(t.Assessment.Parts, func(j trust.AssessedPart) bool { return j.Kind == trust.MCP && j.Name == serverPart(s) && j.Trusted })
 }
 
-// startServers returns the MCP servers of a session, nil for none. It starts none of
+// prepareServers prepares the MCP servers of a session, if it has any. It starts none of
 // them.
-func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, start process.Starter, o *Opened) session.Outside {
+func (s *opening) prepareServers(list []mcp.Server) {
 	list = slices.DeleteFunc(slices.Clone(list), func(s mcp.Server) bool { return s.Problem != "" || s.Disabled })
-	if len(list) == 0 && opt.Driver.Servers == nil {
-		return nil
+	inside := s.opt.Driver.Servers
+	if len(list) == 0 && inside == nil {
+		return
 	}
-	with := e.serverOptions(list, opt, c, start)
-	if opt.Driver.Servers != nil {
-		with.Inside = opt.Driver.Servers
+	with := s.serverOptions(list)
+	if inside != nil {
+		with.Inside = inside
 	}
-	s := mcp.New(with)
-	o.SetServers = func(ctx context.Context, config []byte) (any, error) {
-		list, err := mcp.Parse("the program", config, false, e.withFolder(c.dir))
+	servers := mcp.New(with)
+	s.session.Outside = servers
+	s.o.SetServers = func(ctx context.Context, config []byte) (any, error) {
+		list, err := mcp.Parse("the program", config, false, s.withFolder(s.session.Dir))
 		if err != nil {
 			return nil, err
 		}
@@ -212,29 +215,33 @@ func (e *Environment) startServers(list []mcp.Server, opt *Options, c choices, s
 				list[i] = mcp.InsideServer(srv.Name)
 			}
 		}
-		c.trust.inert(list)
-		usable, refused := withoutDenied(slices.Clone(list), c.conf.Guards), map[string]string{}
+		s.o.Trust.inert(list)
+		usable, refused := withoutDenied(slices.Clone(list), s.conf.Guards), map[string]string{}
 		for _, srv := range list {
-			o.hold(srv.Secrets()...)
+			s.o.hold(srv.Secrets()...)
 			if !slices.ContainsFunc(usable, func(o mcp.Server) bool { return o.Name == srv.Name }) {
 				refused[srv.Name] = "the settings deny this server"
 			}
 		}
-		added, removed, failed := s.Set(ctx, usable)
+		added, removed, failed := servers.Set(ctx, usable)
 		maps.Copy(failed, refused)
 		return map[string]any{"added": added, "removed": removed, "errors": failed}, nil
 	}
-	o.onClose(s.Close)
-	return s
+	s.o.onClose(servers.Close)
 }
 
 // serverOptions returns how servers of a session are run.
-func (e *Environment) serverOptions(list []mcp.Server, opt *Options, c choices, start process.Starter) mcp.Options {
-	pins := mcp.NewPins(c.paths.Pins())
-	pins.ReadOnly = opt.NoSession
+func (s *opening) serverOptions(list []mcp.Server) mcp.Options {
+	out := s.mcpOptions(list, s.paths, s.session.Dir, s.o.Confinement, s.starter)
+	out.Changed, out.Pins.ReadOnly = s.changedServer, s.opt.NoSession
+	return out
+}
+
+// mcpOptions returns how the servers of a folder are run.
+func (e *Environment) mcpOptions(list []mcp.Server, paths settings.Paths, dir string, by Confinement, start process.Starter) mcp.Options {
 	return mcp.Options{
-		Root: c.dir, Servers: list, Start: start, Confine: c.by.mcp, Changed: c.changedServer,
-		Apart: apartFrom(c.dir, e.Env("HOME")), Neutral: neutralServer(c.paths.State, c.dir, c.by), Pins: pins, Packages: e.packages(c.dir), Grants: e.grants(c.paths),
+		Root: dir, Servers: list, Start: start, Confine: by.mcp,
+		Apart: apartFrom(dir, e.Env("HOME")), Neutral: neutralServer(paths.State, dir, by), Pins: mcp.NewPins(paths.Pins()), Packages: e.packages(dir), Grants: e.grants(paths),
 		Version: e.Version, Now: e.Now,
 	}
 }
@@ -253,28 +260,28 @@ func (e *Environment) packages(dir string) mcp.Packages {
 
 // askPackages asks a person about the packages that confined servers would fetch. Where
 // nobody can be asked, the server's failure names the command that allows it.
-func (e *Environment) askPackages(list []mcp.Server, c choices, fr Frontend, o *Opened) error {
-	if !fr.Person || fr.Confirm == nil {
+func (s *opening) askPackages(list []mcp.Server) error {
+	if !s.fr.Person || s.fr.Confirm == nil {
 		return nil
 	}
-	packages := e.packages(c.dir)
-	for _, s := range list {
-		if s.Problem != "" || s.Disabled || c.by.mcp(s).Level == process.Unconfined {
+	packages := s.packages(s.session.Dir)
+	for _, of := range list {
+		if of.Problem != "" || of.Disabled || s.o.Confinement.mcp(of).Level == process.Unconfined {
 			continue
 		}
-		question := packages.Question(s)
+		question := packages.Question(of)
 		if question == "" {
 			continue
 		}
-		yes, err := fr.Confirm(question + "?")
+		yes, err := s.fr.Confirm(question + "?")
 		if errors.Is(err, ErrLater) { // the next start asks again
 			continue
 		}
 		if err == nil {
-			err = packages.Decide(s, yes, nil)
+			err = packages.Decide(of, yes, nil)
 		}
 		if err == nil && !yes {
-			o.warn("the MCP server " + s.Name + " is not started: its package is not fetched; to fetch it: pawl mcp fetch " + s.Name)
+			s.o.warn("the MCP server " + of.Name + " is not started: its package is not fetched; to fetch it: pawl mcp fetch " + of.Name)
 		}
 		if err != nil {
 			return err
@@ -306,9 +313,4 @@ func (by Confinement) mcp(s mcp.Server) process.Confine {
 		return process.Confine{Level: process.Workspace, Hosts: s.Hosts}
 	}
 	return withReads(by.server(), s.Root)
-}
-
-// mcp adds the tools of MCP servers.
-func (s *assembly) mcp(conf *session.Config) {
-	conf.Outside, conf.OwnServers = s.services.outside, s.services.own
 }

@@ -80,7 +80,7 @@ func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, er
 	if err != nil {
 		return nil, "", nil, err
 	}
-	by, warning, err := m.e.Confine(&Options{}, conf, m.paths, m.dir, false)
+	by, err := m.e.Confine(&Options{}, conf, m.paths, m.dir, false)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -89,10 +89,8 @@ func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, er
 	if signIn != nil {
 		in = &mcp.SignIn{Show: signIn}
 	}
-	running = mcp.New(mcp.Options{
-		Root: m.dir, Servers: m.Servers, Start: starter, Confine: by.mcp, Pins: m.Pins(),
-		Apart: apartFrom(m.dir, m.e.Env("HOME")), Neutral: neutralServer(m.paths.State, m.dir, by), Changed: m.trust.changedServer, Version: m.e.Version, Now: m.e.Now,
-		Grants: m.e.grants(m.paths), SignIn: in, Packages: m.Packages(),
-	})
-	return running, warning, func() { _ = running.Close(); free() }, nil
+	with := m.e.mcpOptions(m.Servers, m.paths, m.dir, by, starter)
+	with.Changed, with.SignIn = m.trust.changedServer, in
+	running = mcp.New(with)
+	return running, by.Warning, func() { _ = running.Close(); free() }, nil
 }

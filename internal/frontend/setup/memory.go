@@ -107,9 +107,3 @@ func notesOf(b *rulebook, k *Memory) func(context.Context, session.Guidance) []s
 }
 
 var _ answers.Store = (*Memory)(nil)
-
-// memory adds what the model is told about the project and the user, and where its
-// notes are stored.
-func (s *assembly) memory(conf *session.Config) {
-	conf.Rules, conf.Notes, conf.Prefer, conf.Answers = s.instructions.rules, s.instructions.notes, s.instructions.prefer, s.instructions.answers
-}

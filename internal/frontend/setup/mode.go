@@ -13,17 +13,17 @@ import (
 // wins. Otherwise the session's own mode applies, but one that allows more than a new
 // session would is not taken over silently: a person is asked, and without a person a
 // flag must name it.
-func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start permission.Mode) error {
-	was := o.View().Mode()
-	if fr.ReadOnly || o.View().Began() == 0 || was == start {
+func (s *opening) settleMode(ctx context.Context, start permission.Mode) error {
+	was, confirm := s.o.View().Mode(), s.fr.Confirm
+	if s.fr.ReadOnly || s.o.View().Began() == 0 || was == start {
 		return nil
 	}
 	switch {
-	case opt.Mode != "":
+	case s.opt.Mode != "":
 	case !was.Wider(start):
 		return nil
-	case fr.Confirm != nil:
-		yes, err := fr.Confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: continue in mode %s?", was, start, was))
+	case confirm != nil:
+		yes, err := confirm(fmt.Sprintf("this session was in mode %s, which allows more than %s: continue in mode %s?", was, start, was))
 		if err != nil && !errors.Is(err, ErrLater) {
 			return err
 		}
@@ -31,8 +31,8 @@ func settleMode(ctx context.Context, o *Opened, opt *Options, fr Frontend, start
 			return nil
 		}
 	default:
-		o.warn(fmt.Sprintf("the session was in mode %s, and continues in mode %s; to use the old mode: --permission-mode %s", was, start, was))
+		s.o.warn(fmt.Sprintf("the session was in mode %s, and continues in mode %s; to use the old mode: --permission-mode %s", was, start, was))
 	}
-	_, err := o.Submit(ctx, session.SetMode{Mode: string(start)})
+	_, err := s.o.Submit(ctx, session.SetMode{Mode: string(start)})
 	return err
 }

@@ -76,17 +76,17 @@ func offlineChoice(why string) ModelChoice {
 	return ModelChoice{Info: offline.Info(), Why: why, open: func() (llm.Model, error) { return offline.New(), nil }}
 }
 
-func (e *Environment) chooseModel(ctx context.Context, opt *Options, conf settings.Loaded, fr Frontend) (ModelChoice, error) {
-	c, err := e.Resolve(opt.Model, conf)
-	if !errors.Is(err, catalog.ErrNone) || fr.Choose == nil {
+func (s *opening) chooseModel(ctx context.Context) (ModelChoice, error) {
+	c, err := s.Resolve(s.opt.Model, s.conf)
+	if !errors.Is(err, catalog.ErrNone) || s.fr.Choose == nil {
 		return c, err
 	}
 	for refused := error(nil); ; {
-		ref, err := fr.Choose(ctx, refused)
+		ref, err := s.fr.Choose(ctx, refused)
 		if err != nil {
 			return c, err
 		}
-		if c, refused = e.Resolve(ref, conf); refused == nil {
+		if c, refused = s.Resolve(ref, s.conf); refused == nil {
 			return c, nil
 		}
 	}

@@ -6,37 +6,36 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/machine"
-	"github.com/pawl-agent/pawl/internal/adapter/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/attach"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
 // attachObservers passes the session's events to the journal of turns, and to monitoring
 // where a flag or the environment configures it (SPEC 11.4, 15.1).
-func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, nodes *memory.Nodes) error {
-	if fr.ReadOnly || fr.Name == isolatedFront { // what an agent does is the session's that started it
+func (s *opening) attachObservers() error {
+	o := s.o
+	if s.fr.ReadOnly || s.fr.Name == isolatedFront { // what an agent does is the session's that started it
 		return nil
 	}
 	var observers []interface{ Apply(event.Event) }
-	if nodes != nil {
-		observers = append(observers, nodes)
-		o.onClose(nodes.Close)
+	if s.nodes != nil {
+		observers = append(observers, s.nodes)
+		o.onClose(s.nodes.Close)
 	}
-	if opt.MetricsAddr != "" {
-		s, err := metrics.Serve(opt.MetricsAddr)
+	if s.opt.MetricsAddr != "" {
+		m, err := metrics.Serve(s.opt.MetricsAddr)
 		if err != nil {
 			return err
 		}
-		o.warn("metrics are served on http://" + s.Addr() + "/metrics")
-		observers = append(observers, s)
-		o.onClose(s.Close)
+		o.warn("metrics are served on http://" + m.Addr() + "/metrics")
+		observers = append(observers, m)
+		o.onClose(m.Close)
 	}
-	target, ok, warnings := metrics.TargetFrom(e.Env, e.Version)
+	target, ok, warnings := metrics.TargetFrom(s.Env, s.Version)
 	o.warn(warnings...)
 	if ok {
 		x := metrics.Export(target)
@@ -44,7 +43,7 @@ func (e *Environment) attachObservers(o *Opened, opt *Options, fr Frontend, node
 		o.onClose(func() error {
 			err := x.Close()
 			if err != nil {
-				fmt.Fprintln(e.Err, plain.Line("pawl: "+err.Error()))
+				fmt.Fprintln(s.Err, plain.Line("pawl: "+err.Error()))
 			}
 			return err
 		})
@@ -95,21 +94,21 @@ func pressure(r settings.Resources, now func() time.Time, folders ...string) fun
 }
 
 // pressure makes new work wait while the machine is short of something.
-func (s *assembly) pressure(conf *session.Config) {
-	conf.EndAtFullDisk = s.front.Name == "headless"
-	conf.Pressure = pressure(s.choices.conf.User.Resources, s.env.Now, s.choices.dir, s.choices.paths.State)
+func (s *opening) pressure() {
+	s.session.EndAtFullDisk = s.fr.Name == "headless"
+	s.session.Pressure = pressure(s.conf.User.Resources, s.Now, s.session.Dir, s.paths.State)
 }
 
 // serveAttach lets other terminals attach to the session.
-func (e *Environment) serveAttach(o *Opened, opt *Options, fr Frontend, state string) {
-	if fr.ReadOnly || fr.WorkerTree || opt.NoSession {
+func (s *opening) serveAttach() {
+	if s.fr.ReadOnly || s.fr.WorkerTree || s.opt.NoSession {
 		return
 	}
-	stop, err := attach.Serve(state, e.Version, o.Session, shell.Started)
+	stop, err := attach.Serve(s.paths.State, s.Version, s.o.Session, shell.Started)
 	if err != nil {
 		return // `pawl attach` reports that the session cannot be followed
 	}
-	o.onClose(func() error {
+	s.o.onClose(func() error {
 		stop()
 		return nil
 	})

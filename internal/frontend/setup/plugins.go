@@ -74,38 +74,39 @@ func AssessPlugin(store plugin.Store, paths settings.Paths, p plugin.Plugin) Plu
 
 // usePlugins returns the plugins of a session, and warns of the parts that do not run. Parts
 // of a given one stop the start: whoever gave it counts on its hooks.
-func (e *Environment) usePlugins(opt *Options, paths settings.Paths, dir string, guards []claudecode.Settings, o *Opened) ([]Plugin, error) {
-	all, warnings := e.Plugins(paths, dir, opt.plugins()...)
-	o.warn(warnings...)
-	off := claudecode.Join(guards).Plugins
+func (s *opening) usePlugins() error {
+	all, warnings := s.Plugins(s.paths, s.session.Dir, s.opt.plugins()...)
+	s.o.warn(warnings...)
+	off := claudecode.Join(s.conf.Guards).Plugins
 	isOff := func(p Plugin) bool {
 		return slices.ContainsFunc(off, func(n string) bool { return strings.EqualFold(n, p.Name) })
 	}
 	all = slices.DeleteFunc(all, func(p Plugin) bool { return isOff(p) && !p.Given() })
 	for _, p := range all {
-		o.Plugins = append(o.Plugins, p.Plugin)
+		s.o.Plugins = append(s.o.Plugins, p.Plugin)
 		switch asks := p.Assessment.Asks(); {
 		case p.Given() && p.Err != nil:
-			return nil, Usage("the plugin in %s cannot be used: %w", p.Root, p.Err)
+			return Usage("the plugin in %s cannot be used: %w", p.Root, p.Err)
 		case p.Given() && isOff(p):
-			return nil, Usage("the plugin in %s is switched off by the settings of Claude Code here (enabledPlugins)", p.Root)
-		case p.Given() && len(asks) > 0 && !opt.Trust:
-			return nil, Usage("the plugin in %s would run %d hooks and servers that are not trusted; to look at them and trust them: pawl plugin trust %s", p.Root, len(asks), p.Root)
+			return Usage("the plugin in %s is switched off by the settings of Claude Code here (enabledPlugins)", p.Root)
+		case p.Given() && len(asks) > 0 && !s.opt.Trust:
+			return Usage("the plugin in %s would run %d hooks and servers that are not trusted; to look at them and trust them: pawl plugin trust %s", p.Root, len(asks), p.Root)
 		case p.Given():
 			for i := range p.Assessment.Parts { // --trust is only for people: folderTrust
 				p.Assessment.Parts[i].Trusted = p.Assessment.Parts[i].Kind.Runs()
 			}
 		case p.Err != nil:
-			o.warn(fmt.Sprintf("the hooks and servers of the plugin %s do not run: %v", p.Name, p.Err))
+			s.o.warn(fmt.Sprintf("the hooks and servers of the plugin %s do not run: %v", p.Name, p.Err))
 		case len(asks) > 0 && !p.Assessment.Declined:
 			why := "they are not trusted"
 			if p.Assessment.State == trust.Changed {
 				why = "they changed since you trusted them"
 			}
-			o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; to trust them: pawl plugin trust %s", len(asks), p.Name, why, p.Name))
+			s.o.warn(fmt.Sprintf("%d hooks and servers of the plugin %s do not run: %s; to trust them: pawl plugin trust %s", len(asks), p.Name, why, p.Name))
 		}
 	}
-	return all, nil
+	s.plugins = all
+	return nil
 }
 
 // WhyNot returns why a part of the plugin does not run, "" if it does.
@@ -145,12 +146,12 @@ func changedHook(all []Plugin, r hook.Rule) string {
 }
 
 // changedServer returns what changed in what a server runs since it was trusted.
-func (c choices) changedServer(s mcp.Server) string {
-	if s.Root == "" {
-		return c.trust.changedServer(s)
+func (s *opening) changedServer(of mcp.Server) string {
+	if of.Root == "" {
+		return s.o.Trust.changedServer(of)
 	}
-	return changedPlugin(c.plugins, s.Root, func(set plugin.Set) (trust.Part, bool) {
-		i := slices.IndexFunc(set.Parts, func(p trust.Part) bool { return strings.HasPrefix(p.Name, s.Name+" (") })
+	return changedPlugin(s.plugins, of.Root, func(set plugin.Set) (trust.Part, bool) {
+		i := slices.IndexFunc(set.Parts, func(p trust.Part) bool { return strings.HasPrefix(p.Name, of.Name+" (") })
 		if i < 0 {
 			return trust.Part{}, false
 		}

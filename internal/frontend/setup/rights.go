@@ -9,29 +9,33 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/policy/claudecode"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opened) (*permission.Policy, error) {
-	conf, paths, dir := c.conf, c.paths, c.dir
-	mode, err := permission.ParseMode(cmp.Or(opt.Mode, conf.User.Mode, string(fr.Mode), string(permission.Default(fr.Person))))
+// permissions sets what is allowed, from all who have a say in it.
+func (s *opening) permissions() error {
+	conf, opt, dir, by := s.conf, s.opt, s.session.Dir, s.o.Confinement
+	mode, err := permission.ParseMode(cmp.Or(opt.Mode, conf.User.Mode, string(s.fr.Mode), string(permission.Default(s.fr.Person))))
 	if err != nil {
-		return nil, Usage("%w", err)
+		return Usage("%w", err)
 	}
-	if mode, err = narrowMode(opt, mode, conf.Guards, o); err != nil {
-		return nil, err
+	if mode, err = s.narrowMode(mode); err != nil {
+		return err
 	}
-	grants, err := settings.Grants{Path: paths.Grants()}.List(dir)
+	grants, err := settings.Grants{Path: s.paths.Grants()}.List(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	s.posix = shell.New(shell.Options{Root: dir}).POSIX() // starts nothing
 	p := permission.New(permission.Config{
-		Mode: mode, Root: dir, Home: e.Env("HOME"), RealHome: e.home(), Spill: paths.Spill(), State: paths.State, Own: ownFolders(paths), POSIX: c.posix, Sandbox: c.by.Has, Readable: c.by.Readable, Scratch: c.by.Scratch,
-		Runs:    func(line string) []permission.Ran { return checks.Runs(dir, e.Env("PATH"), line) },
+		Mode: mode, Root: dir, Home: s.Env("HOME"), RealHome: s.home(), Spill: s.paths.Spill(), State: s.paths.State, Own: ownFolders(s.paths), POSIX: s.posix, Sandbox: by.Has, Readable: by.Readable, Scratch: by.Scratch,
+		Runs:    func(line string) []permission.Ran { return checks.Runs(dir, s.Env("PATH"), line) },
 		Refused: claudecode.RefusedBy(conf.Guards),
 	})
+	s.session.Permission = p
 	p.AddRules(claudecode.Join(conf.Guards).Rules)
 	for _, set := range []struct {
 		from             permission.Source
@@ -39,28 +43,28 @@ func (e *Environment) permissions(opt *Options, c choices, fr Frontend, o *Opene
 	}{
 		{permission.User, conf.User.Permissions.Allow, conf.User.Permissions.Ask, conf.User.Permissions.Deny},
 		{permission.Project, nil, conf.Project.Ask, conf.Project.Deny},
-		{permission.Flag, append(c.beside, opt.Allow...), opt.Ask, opt.Deny},
+		{permission.Flag, append(s.beside, opt.Allow...), opt.Ask, opt.Deny},
 	} {
 		if err := p.Add(set.from, set.allow, set.ask, set.deny); err != nil {
 			if set.from == permission.Flag {
-				return nil, Usage("%w", err)
+				return Usage("%w", err)
 			}
-			return nil, err
+			return err
 		}
 	}
 	for _, g := range grants {
 		rules, err := permission.ParseRules(permission.Allows, permission.User, g.Rule)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, r := range rules {
 			p.AddRules([]permission.Rule{r.AgreedAt(g.Agreed)})
 		}
 	}
 	if _, err := only(nil, opt.Tools); err != nil {
-		return nil, err
+		return err
 	}
-	return p, nameless(p.Rules())
+	return nameless(p.Rules())
 }
 
 // home returns the real path of the home folder, "" if it does not exist.
@@ -87,8 +91,8 @@ func ownFolders(paths settings.Paths) []string {
 	return out
 }
 
-// beside returns rules that allow reading other folders. from names who wants it.
-func (e *Environment) beside(from string, dirs []string) ([]string, error) {
+// rulesBeside returns rules that allow reading other folders. from names who wants it.
+func (e *Environment) rulesBeside(from string, dirs []string) ([]string, error) {
 	var out []string
 	for _, dir := range dirs {
 		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
@@ -113,30 +117,31 @@ func (e *Environment) beside(from string, dirs []string) ([]string, error) {
 }
 
 // taken uses what the person's own settings for Claude Code give and this machine has.
-func (e *Environment) taken(opt *Options, c *choices, o *Opened) {
-	t := c.conf.Taken
+func (s *opening) taken() {
+	t, user := s.conf.Taken, &s.conf.User
 	for _, dir := range t.Dirs {
-		rules, err := e.beside("additionalDirectories:", []string{dir})
+		rules, err := s.rulesBeside("additionalDirectories:", []string{dir})
 		if err != nil {
-			o.warn(err.Error())
+			s.o.warn(err.Error())
 		}
-		c.conf.User.Permissions.Allow = append(c.conf.User.Permissions.Allow, rules...)
+		user.Permissions.Allow = append(user.Permissions.Allow, rules...)
 	}
-	if t.Model != "" && c.conf.User.Model == "" && opt.Model == "" {
-		if _, err := e.Resolve(t.Model, c.conf); err != nil {
-			o.warn(fmt.Sprintf("the model %s of ~/%s cannot be used: %v", t.Model, claudecode.Own, err))
+	if t.Model != "" && user.Model == "" && s.opt.Model == "" {
+		if _, err := s.Resolve(t.Model, s.conf); err != nil {
+			s.o.warn(fmt.Sprintf("the model %s of ~/%s cannot be used: %v", t.Model, claudecode.Own, err))
 		} else {
-			c.conf.User.Model = t.Model
+			user.Model = t.Model
 		}
 	}
 }
 
-// routes returns how prompts are routed: by the flag or, without one, the user's
-// setting.
-func routes(opt *Options, conf settings.Settings) (route.Config, error) {
-	mode, err := route.ParseMode(cmp.Or(opt.Route, conf.Route))
+// routes sets how prompts are routed: by the flag or, without one, the user's setting.
+func (s *opening) routes() error {
+	mode, err := route.ParseMode(cmp.Or(s.opt.Route, s.conf.User.Route))
 	if err != nil {
-		return route.Config{}, Usage("%w", err)
+		return Usage("%w", err)
 	}
-	return route.Config{Mode: mode, Model: conf.RouteModel != nil && *conf.RouteModel}, nil
+	model := s.conf.User.RouteModel
+	s.session.Route = route.Config{Mode: mode, Model: model != nil && *model}
+	return nil
 }

@@ -100,12 +100,8 @@ func (e *Environment) Rules(dir string, p settings.Paths) rules.Options {
 	return rules.Options{Root: dir, Home: e.Env("HOME"), Config: p.Config}
 }
 
-// start returns the rules for the system prompt, and the problems with them. A session
-// that is only read needs none.
-func (b *rulebook) start(ctx context.Context, readOnly bool) (string, []string, error) {
-	if readOnly {
-		return "", nil, nil
-	}
+// start returns the rules for the system prompt, and the problems with them.
+func (b *rulebook) start(ctx context.Context) (string, []string, error) {
 	set, err := b.load(ctx)
 	b.links()
 	return set.Prompt(), set.Warnings, err

@@ -8,109 +8,109 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
-	"github.com/pawl-agent/pawl/internal/adapter/lsp"
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox/kept"
-	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/journal"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/gitrepo"
-	"github.com/pawl-agent/pawl/internal/core/llm"
-	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/engine/hooks"
-	"github.com/pawl-agent/pawl/internal/engine/session"
+	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
-// services are what a session uses. Closing the Opened closes those that need it.
-type services struct {
-	id      string
-	model   llm.Model
-	files   *workspace.Workspace
-	starter *shell.Starter
-	shell   *shell.Shell
-	journal *journal.Journal
-	kept    tool.Keeper // nil: no sandbox here keeps anything
-	mask    *secrets.Masker
-	servers *lsp.Servers    // nil: none are used
-	outside session.Outside // nil: there are no MCP servers
-	own     func(file string) (session.OwnServers, error)
-	hooks   hooks.Runner // nil: there are none
-	search  *web.Search  // nil: none is configured
-	state   func() workspace.State
-}
-
-func (e *Environment) services(ctx context.Context, opt *Options, fr Frontend, c choices, o *Opened) (w services, err error) {
-	if opt.NoSession {
-		o.onClose(func() error { return errors.Join(os.RemoveAll(c.paths.Spill()), os.RemoveAll(c.paths.Kept())) }) // when nothing writes there any more
+// services opens what the session uses. Closing s.o closes what needs it.
+func (s *opening) services(ctx context.Context) (err error) {
+	o, c, by := s.o, &s.session, s.o.Confinement
+	if s.opt.NoSession {
+		o.onClose(func() error { return errors.Join(os.RemoveAll(s.paths.Spill()), os.RemoveAll(s.paths.Kept())) }) // when nothing writes there any more
 	}
-	if w.id, err = sessionID(ctx, opt, c); err != nil {
-		return w, err
+	if c.ID, err = s.sessionID(ctx); err != nil {
+		return err
 	}
-	if opt.ForkAfter != "" && !opt.Fork {
-		o.warn("the conversation goes on in a copy, session " + w.id + ": the old one keeps all of its messages")
+	if s.opt.ForkAfter != "" && !s.opt.Fork {
+		o.warn("the conversation goes on in a copy, session " + c.ID + ": the old one keeps all of its messages")
 	}
-	if w.model, err = o.model.open(); err != nil {
-		return w, err
+	if c.Model, err = o.model.open(); err != nil {
+		return err
 	}
-	if m, ok := w.model.(io.Closer); ok {
+	if m, ok := c.Model.(io.Closer); ok {
 		o.onClose(m.Close)
 	}
-	if conf := c.conf.User.Search; conf.API != "" || conf.URL != "" {
-		if w.search, err = web.NewSearch(web.SearchOptions{API: conf.API, URL: conf.URL, Env: e.Env}); err != nil {
-			o.warn("web search is not available: " + err.Error())
-			w.search = nil
-		}
-		if conf.Price < 0 {
-			return w, fault.NewConfiguration("set it to the price of a search in USD: pawl config set search.price 0.005", "search.price is %v, and must not be negative", conf.Price)
-		}
+	if err := s.openSearch(); err != nil {
+		return err
 	}
-	outside, held := e.mcpServers(c, o)
-	w.mask = secrets.New(append(held, e.Secrets()...)...)
-	w.mask.Hold(<-c.keys...)
-	o.hold = w.mask.HoldTexts
-	starter := o.starter(c.by)
-	w.starter = starter
-	o.Confinement, o.Git, o.GitUses = c.by, &workspace.Git{Starter: starter, Confine: c.by.Git()}, sandbox.NewGitUses(e.Env, c.dir).Of
-	if opt.SystemPrompt == "" && e.Recorded == "" && !fr.WorkerTree && !fr.ReadOnly && gitrepo.Above(c.dir) != "" {
-		w.state = beside(ctx, func(ctx context.Context) workspace.State { return o.Git.State(ctx, c.dir) })
+	outside, held := s.mcpServers()
+	c.Mask = secrets.New(append(held, s.Secrets()...)...)
+	c.Mask.Hold(s.keys()...)
+	o.hold = c.Mask.HoldTexts
+	starter, stop := by.Starter()
+	s.starter = starter
+	o.onClose(func() error { stop(); return nil })
+	o.Git, o.GitUses = &workspace.Git{Starter: starter, Confine: by.Git()}, sandbox.NewGitUses(s.Env, c.Dir).Of
+	if s.opt.SystemPrompt == "" && s.Recorded == "" && !s.fr.WorkerTree && !s.fr.ReadOnly && gitrepo.Above(c.Dir) != "" {
+		s.state = sync.OnceValue(func() workspace.State {
+			limited, cancel := context.WithTimeout(ctx, stateLimit)
+			defer cancel()
+			return o.Git.State(limited, c.Dir)
+		})
+		go s.state() // git takes longer for it than all of the rest
 	}
-	if w.files, err = workspace.Open(c.dir, workspace.Options{Outside: true, Git: o.Git}); err != nil { // the permission gate decides before
-		return w, errors.Join(err, starter.Close())
+	files, err := workspace.Open(c.Dir, workspace.Options{Outside: true, Git: o.Git}) // the permission gate decides before
+	if err != nil {
+		return err
 	}
-	w.shell = shell.New(shell.Options{Root: c.dir, Starter: starter, SpillDir: filepath.Join(c.paths.Spill(), w.id), Mask: w.mask.MaskBytes})
-	w.journal = newJournal(c.dir, c.paths, opt.NoSession, o.Git)
-	limits := c.conf.User.Kept
-	w.kept = kept.Open(filepath.Join(c.paths.Kept(), w.id), kept.Limits{Session: cmp.Or(limits.SessionMB, 2048) << 20, File: cmp.Or(limits.FileMB, 64) << 20})
-	o.onClose(w.files.Close, starter.Close, w.shell.Close, w.journal.Close)
-	w.hooks = joinHooks(e.hooks(c, starter, o), opt.Driver.Hooks)
-	o.StatusLine = e.statusLine(c, starter)
-	if c.conf.User.LSP.On() && c.trust != nil {
-		w.servers = e.startLanguageServers(c.dir, c.paths, c.conf.User.LSP, c.trust, starter, c.by.server())
-		o.onClose(w.servers.Close)
+	sh := shell.New(shell.Options{Root: c.Dir, Starter: starter, SpillDir: filepath.Join(s.paths.Spill(), c.ID), Mask: c.Mask.MaskBytes})
+	found := s.newJournal()
+	limits := s.conf.User.Kept
+	c.Files, c.Shell, c.Journal = files, sh, changes.Share(found)
+	c.Kept = kept.Open(filepath.Join(s.paths.Kept(), c.ID), kept.Limits{Session: cmp.Or(limits.SessionMB, 2048) << 20, File: cmp.Or(limits.FileMB, 64) << 20})
+	o.onClose(files.Close, sh.Close, found.Close)
+	c.Hooks = joinHooks(s.hooks(), s.opt.Driver.Hooks)
+	o.StatusLine = s.statusLine()
+	if s.conf.User.LSP.On() && o.Trust != nil {
+		s.servers = s.startLanguageServers(c.Dir, s.paths, s.conf.User.LSP, o.Trust, starter, by.server())
+		o.onClose(s.servers.Close)
 	}
 	ask := outside
-	if c.trust != nil {
-		ask = append(slices.Clone(outside), e.agentServers(c.trust)...)
+	if o.Trust != nil {
+		ask = append(slices.Clone(outside), s.agentServers(o.Trust)...)
 	}
-	if err = e.askPackages(ask, c, fr, o); err != nil {
-		return w, err
+	if err := s.askPackages(ask); err != nil {
+		return err
 	}
-	w.own = e.prepareOwn(outside, opt, c, starter, o)
-	w.outside = e.startServers(outside, opt, c, starter, o)
-	return w, nil
+	s.prepareOwn(outside)
+	s.prepareServers(outside)
+	return nil
+}
+
+// openSearch opens the service that searches the web, if one is configured.
+func (s *opening) openSearch() error {
+	conf := s.conf.User.Search
+	if conf.API == "" && conf.URL == "" {
+		return nil
+	}
+	search, err := web.NewSearch(web.SearchOptions{API: conf.API, URL: conf.URL, Env: s.Env})
+	if err != nil {
+		s.o.warn("web search is not available: " + err.Error())
+	} else {
+		s.session.Search, s.session.SearchUSD = search, conf.Price
+	}
+	if conf.Price < 0 {
+		return fault.NewConfiguration("set it to the price of a search in USD: pawl config set search.price 0.005", "search.price is %v, and must not be negative", conf.Price)
+	}
+	return nil
 }
 
 // newJournal returns the journal that finds the changes that commands make. It does
-// nothing before the first command. With noSession it stores nothing.
-func newJournal(dir string, paths settings.Paths, noSession bool, git *workspace.Git) *journal.Journal {
-	opt := journal.Options{Dir: filepath.Join(paths.State, "journal"), Skip: []string{paths.State, paths.Config}, Git: git}
-	if noSession {
+// nothing before the first command. Of a session that is not stored it stores nothing.
+func (s *opening) newJournal() *journal.Journal {
+	opt := journal.Options{Dir: filepath.Join(s.paths.State, "journal"), Skip: []string{s.paths.State, s.paths.Config}, Git: s.o.Git}
+	if s.opt.NoSession {
 		opt.Dir = ""
 	}
-	return journal.New(dir, opt)
+	return journal.New(s.session.Dir, opt)
 }

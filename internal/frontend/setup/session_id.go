@@ -17,15 +17,15 @@ import (
 
 // sessionID returns the id of the session that the options name, or of a new one. For a
 // new one it does not wait for the store.
-func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
+func (s *opening) sessionID(ctx context.Context) (string, error) {
+	opt, dir := s.opt, s.session.Dir
 	if !opt.Fork && opt.Resume == "" && !opt.Continue && opt.SessionID == "" {
 		return NewID(), nil
 	}
-	st, err := c.store()
+	st, err := s.store()
 	if err != nil {
 		return "", err
 	}
-	dir := c.dir
 	var row event.Row
 	switch {
 	case opt.Resume != "" && opt.Resume != "latest":
@@ -39,7 +39,7 @@ func sessionID(ctx context.Context, opt *Options, c choices) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if c.readOnly || !OfSwarm(ctx, st, r.ID) { // a swarm's changes can be undone like any others, but nobody converses with it
+			if s.fr.ReadOnly || !OfSwarm(ctx, st, r.ID) { // a swarm's changes can be undone like any others, but nobody converses with it
 				row = r
 				break
 			}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
-	"github.com/pawl-agent/pawl/internal/adapter/shell"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
@@ -23,19 +22,19 @@ type StatusLine func(ctx context.Context, input []byte) string
 // none. It is confined like a hook of theirs. Where there is no sandbox, it starts away from
 // the workspace and finds no program through it: the workspace may be anybody's
 // (SPEC 16.16).
-func (e *Environment) statusLine(c choices, starter *shell.Starter) StatusLine {
-	command := c.conf.Taken.StatusLine
-	if command == "" || c.readOnly {
+func (s *opening) statusLine() StatusLine {
+	command, dir := s.conf.Taken.StatusLine, s.session.Dir
+	if command == "" || s.fr.ReadOnly {
 		return nil
 	}
-	home, confine := e.Env("HOME"), c.by.server()
+	home, confine := s.Env("HOME"), s.o.Confinement.server()
 	free := confine.Level == process.Unconfined
 	if !free {
 		confine.Reads = append(slices.Clone(confine.Reads), ownFiles(command, home)...)
 	}
 	r := hook.Rule{Command: command, Timeout: statusTime, Apart: free, Name: "statusLine"}
 	run := hookrun.New([]hook.Rule{r}, hookrun.Options{
-		Dir: c.dir, Start: starter, Elsewhere: neutral(c.paths.State, c.dir), Apart: apartFrom(c.dir, home),
+		Dir: dir, Start: s.starter, Elsewhere: neutral(s.paths.State, dir), Apart: apartFrom(dir, home),
 		Own: func(hook.Rule) bool { return true }, Confine: func(hook.Rule) process.Confine { return confine },
 	})
 	return func(ctx context.Context, input []byte) string {

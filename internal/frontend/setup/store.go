@@ -2,10 +2,10 @@ package setup
 
 import (
 	"context"
-
-	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
+	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
+	memstore "github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 )
@@ -19,24 +19,15 @@ func (e *Environment) OpenStore(ctx context.Context, opt *Options, p settings.Pa
 	return sqlite.Open(ctx, p.Database(), sqlite.Options{Durability: conf.User.Store.Durability, Now: e.Now, Ready: true})
 }
 
-// openingStore opens the store in parallel with the rest of the start. The returned
-// function waits for it. The store is closed with o.
-func (e *Environment) openingStore(ctx context.Context, opt *Options, p settings.Paths, conf settings.Loaded, o *Opened) func() (event.Store, error) {
-	var st event.Store
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		st, err = e.OpenStore(ctx, opt, p, conf)
-	}()
-	o.onClose(func() error {
-		if <-done; err != nil {
+// openStore opens the store beside the rest of the start. It is closed with s.o.
+func (s *opening) openStore(ctx context.Context) {
+	s.store = sync.OnceValues(func() (event.Store, error) { return s.OpenStore(ctx, s.opt, s.paths, s.conf) })
+	go s.store()
+	s.o.onClose(func() error {
+		st, err := s.store()
+		if err != nil {
 			return nil // it was not opened
 		}
 		return st.Close()
 	})
-	return func() (event.Store, error) {
-		<-done
-		return st, err
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/checks"
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	"github.com/pawl-agent/pawl/internal/adapter/lsp"
@@ -78,50 +79,61 @@ func (m *firstHashes) of(p trust.Part) string {
 
 // folderTrust reads what the folder configures, and asks a person about it if pawl
 // would use it and they have not answered yet.
-func (e *Environment) folderTrust(opt *Options, c choices, fr Frontend, o *Opened) (*Trust, error) {
-	t := &Trust{
-		Dir: c.dir, as: opt.TrustedAs, home: e.Env("HOME"), store: c.paths.Trust(),
-		finder: opt.finder(c.conf.User, c.dir, e.Env), servers: serverTable(c.conf.User.LSP), find: e.serverProgram, first: &e.process().first,
+func (s *opening) folderTrust() error {
+	opt := s.opt
+	t := s.newTrust(s.conf, s.paths, s.session.Dir, s.given, opt.Driver.Agents)
+	if s.o.Trust, t.as = t, opt.TrustedAs; !opt.autofix(s.conf.User) {
+		t.finder = nil
 	}
-	t.personal, t.personalErr = e.ownServers(c.paths, c.dir)
-	t.agentOwn = e.ownAgentServers(c.conf, c.paths, c.dir, opt.Driver.Agents)
-	t.own = slices.Concat(t.dependent(t.personal), t.dependent(c.given), t.dependent(t.agentOwn))
-	t.userHooks = e.userHooks(c.conf, c.paths, c.dir)
+	t.userHooks = s.userHooks(s.conf, s.paths, t.Dir)
 	for _, k := range opt.Driver.Agents {
 		t.userHooks = append(t.userHooks, k.Rules...)
 	}
-	t.ownHooks = t.dependentHooks(slices.Concat(t.userHooks, pluginHooks(c.plugins)), c.by)
+	t.ownHooks = t.dependentHooks(slices.Concat(t.userHooks, pluginHooks(s.plugins)), s.o.Confinement)
 	switch {
-	case fr.OwnFolder:
+	case s.fr.OwnFolder:
 		t.by = "pawl"
-	case opt.Trust && e.InPawl():
-		return nil, Usage("only a person can use --trust; this pawl was started by an agent")
+	case opt.Trust && s.InPawl():
+		return Usage("only a person can use --trust; this pawl was started by an agent")
 	case opt.Trust:
 		t.by = "flag"
 	}
-	parts, err := t.ownParts(!c.perm.Mode().ReadsOnly()) // such a mode runs no check
+	parts, err := t.ownParts(!s.session.Permission.Mode().ReadsOnly()) // such a mode runs no check
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.Assess(parts); err != nil {
-		o.warn(err.Error())
+		s.o.warn(err.Error())
 	}
 	if t.Assessment.State != trust.Trusted {
-		if err := t.judgeRest(parts, o); err != nil {
-			return nil, err
+		if err := t.judgeRest(parts, s.o); err != nil {
+			return err
 		}
 	}
-	if t.by == "" && fr.Person && fr.Confirm != nil && len(t.Assessment.Asks()) > 0 && !t.Assessment.Declined {
-		if err := t.ask(fr, e.Now); err != nil {
-			return nil, err
+	if t.by == "" && s.fr.Person && s.fr.Confirm != nil && len(t.Assessment.Asks()) > 0 && !t.Assessment.Declined {
+		if err := t.ask(s.fr, s.Now); err != nil {
+			return err
 		}
 	}
-	if event := t.Event(); fr.Person && event != nil {
-		if text := brief.Inert(*event); text != "" {
-			o.warn(text)
+	if s.fr.Person {
+		if text := brief.Inert(*t.Event()); text != "" {
+			s.o.warn(text)
 		}
 	}
-	return t, nil
+	return nil
+}
+
+// newTrust returns what is decided for a folder, as far as the person's own configuration
+// says it.
+func (e *Environment) newTrust(conf settings.Loaded, paths settings.Paths, dir string, given []mcp.Server, defined []agents.Kind) *Trust {
+	t := &Trust{
+		Dir: dir, home: e.Env("HOME"), store: paths.Trust(), first: &e.process().first,
+		finder: finderOf(conf.User, dir, e.Env), servers: serverTable(conf.User.LSP), find: e.serverProgram,
+	}
+	t.personal, t.personalErr = e.ownServers(paths, dir)
+	t.agentOwn = e.ownAgentServers(conf, paths, dir, defined)
+	t.own = slices.Concat(t.dependent(t.personal), t.dependent(given), t.dependent(t.agentOwn))
+	return t
 }
 
 // ownParts returns what the folder itself makes pawl run automatically: its checks,
@@ -333,10 +345,7 @@ func (e *Environment) StoredTrust(dir string) (*Trust, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trust{Dir: real, home: e.Env("HOME"), store: paths.Trust(), finder: finderOf(conf.User, real, e.Env), servers: serverTable(conf.User.LSP), find: e.serverProgram}
-	t.personal, t.personalErr = e.ownServers(paths, real)
-	t.agentOwn = e.ownAgentServers(conf, paths, real, nil)
-	t.own = append(t.dependent(t.personal), t.dependent(t.agentOwn)...)
+	t := e.newTrust(conf, paths, real, nil, nil)
 	t.folder, err = folder.Identity(real)
 	return t, err
 }

@@ -80,7 +80,7 @@ func (t *Tree) openGit(ctx context.Context, e *Environment, opt *Options, dir st
 		return err
 	}
 	t.done = func() { _ = os.RemoveAll(beside) }
-	by, _, err := e.Confine(opt, conf, paths, beside, true)
+	by, err := e.Confine(opt, conf, paths, beside, true)
 	if err != nil {
 		return err
 	}

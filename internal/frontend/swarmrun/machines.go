@@ -193,7 +193,7 @@ func (w *Worker) confine(home, kept string) (git *workspace.Git, free func(), er
 	if err := os.Mkdir(beside, 0o700); err != nil {
 		return nil, nil, err
 	}
-	by, _, err := w.Confine(&w.Options, conf, paths, beside, false)
+	by, err := w.Confine(&w.Options, conf, paths, beside, false)
 	if err != nil {
 		return nil, nil, fault.NewConfiguration("see: pawl doctor; --sandbox off lets tasks of other machines do all that you may", "this machine cannot confine commands, and a worker runs what other machines send: %v", err)
 	}

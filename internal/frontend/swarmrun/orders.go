@@ -146,7 +146,7 @@ func Diff(ctx context.Context, e *setup.Environment, l *Log, task string) (strin
 	if err != nil {
 		return "", err
 	}
-	by, _, err := e.Confine(&setup.Options{}, conf, paths, l.Dir, false)
+	by, err := e.Confine(&setup.Options{}, conf, paths, l.Dir, false)
 	if err != nil {
 		return "", err
 	}

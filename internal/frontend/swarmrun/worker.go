@@ -225,7 +225,7 @@ func (w *worker) check(ctx context.Context, dir string, lines ...string) []event
 	conf, paths, err := w.SettingsIn(dir)
 	var by setup.Confinement
 	if err == nil {
-		by, _, err = w.Confine(&w.opt, conf, paths, dir, false)
+		by, err = w.Confine(&w.opt, conf, paths, dir, false)
 	}
 	if err != nil {
 		return []event.TaskCheck{{Command: lines[0], Output: err.Error()}}
