@@ -56,19 +56,8 @@ const (
 	maxErr = 64 << 10
 )
 
-// Run runs hooks in parallel, each with input on its standard input. It returns their
-// results in the order of rules.
-func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
-	out := make([]hook.Ran, len(rules))
-	var wg sync.WaitGroup
-	for i, r := range rules {
-		wg.Go(func() { out[i] = h.run(ctx, r, input) })
-	}
-	wg.Wait()
-	return out
-}
-
-func (h *Hooks) run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
+// Run runs a hook with input on its standard input.
+func (h *Hooks) Run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	ran := hook.Ran{Command: r.Command, Closed: r.Closed}
 	if h.opt.Changed != nil {
 		if why := h.opt.Changed(r); why != "" {

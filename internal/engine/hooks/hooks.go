@@ -28,8 +28,8 @@ import (
 type Runner interface {
 	// Rules returns the configured hooks that may run.
 	Rules() []hook.Rule
-	// Run runs hooks in parallel, each with that input.
-	Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran
+	// Run runs a hook with that input. Several run at the same time.
+	Run(ctx context.Context, r hook.Rule, input []byte) hook.Ran
 }
 
 // Config is what Hooks needs of a session.

@@ -20,12 +20,12 @@ type slow struct {
 
 func (s slow) Rules() []hook.Rule { return s.rules }
 
-func (s slow) Run(ctx context.Context, rules []hook.Rule, _ []byte) []hook.Ran {
+func (s slow) Run(ctx context.Context, _ hook.Rule, _ []byte) hook.Ran {
 	select {
 	case r := <-s.end:
-		return []hook.Ran{r}
+		return r
 	case <-ctx.Done():
-		return []hook.Ran{{Failed: "stopped"}}
+		return hook.Ran{Failed: "stopped"}
 	}
 }
 

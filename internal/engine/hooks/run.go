@@ -19,19 +19,15 @@ import (
 func (h *Hooks) ask(ctx context.Context, e hook.Event, rules []hook.Rule, input []byte) []answer {
 	out := make([]answer, len(rules))
 	var wg sync.WaitGroup
-	var programs []hook.Rule
-	var at []int
 	for i, r := range rules {
-		if r.Prompt == "" {
-			programs, at = append(programs, r), append(at, i)
-			continue
-		}
-		wg.Go(func() { out[i] = answer{Answer: h.judge(ctx, r, input), rule: r} })
-	}
-	if len(programs) > 0 {
-		for i, ran := range h.c.Runner.Run(ctx, programs, input) {
-			out[at[i]] = answer{Answer: hook.Read(e, ran), rule: programs[i], exit: ran.Exit, took: ran.Took}
-		}
+		wg.Go(func() {
+			if r.Prompt != "" {
+				out[i] = answer{Answer: h.judge(ctx, r, input), rule: r}
+				return
+			}
+			ran := h.c.Runner.Run(ctx, r, input)
+			out[i] = answer{Answer: hook.Read(e, ran), rule: r, exit: ran.Exit, took: ran.Took}
+		})
 	}
 	wg.Wait()
 	return out

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestRun(t *testing.T) {
 	hangs := rule("sleep 1000")
 	hangs.Timeout = 200 * time.Millisecond
 	// The first two wait for each other.
-	ran := h.Run(t.Context(), []hook.Rule{
+	rules := []hook.Rule{
 		rule("mkfifo p 2>/dev/null; cat > in.json; cat p"), rule("while ! test -p p; do :; done; echo met > p; exit 2"),
 		hangs,
 		rule("head -c 5000000 /dev/zero"),
@@ -54,7 +55,13 @@ func TestRun(t *testing.T) {
 		rule("exit 3"), rule("kill -9 $$"), rule("echo $CLAUDE_PROJECT_DIR; pwd"),
 		rule("touch ran", "confined"), rule("touch ran", "changed"),
 		rule("true"), // it reads nothing
-	}, []byte(`{"a": 1}`+strings.Repeat(" ", 1<<20)))
+	}
+	ran := make([]hook.Ran, len(rules))
+	var wg sync.WaitGroup
+	for i, r := range rules {
+		wg.Go(func() { ran[i] = h.Run(t.Context(), r, []byte(`{"a": 1}`+strings.Repeat(" ", 1<<20))) })
+	}
+	wg.Wait()
 	if string(ran[0].Out) != "met\n" || ran[1].Exit != 2 {
 		t.Errorf("beside each other: %q %+v", ran[0].Out, ran[1])
 	}
@@ -88,7 +95,7 @@ func TestRun(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ran := h.Run(ctx, []hook.Rule{rule("true")}, nil); ran[0].Failed == "" {
+	if ran := h.Run(ctx, rule("true"), nil); ran.Failed == "" {
 		t.Errorf("a cancelled one: %+v", ran)
 	}
 }

@@ -12,16 +12,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
-// each runs hooks like slow, each by itself.
-type each struct{ slow }
-
-func (e each) Run(ctx context.Context, rules []hook.Rule, input []byte) (out []hook.Ran) {
-	for range rules {
-		out = append(out, e.slow.Run(ctx, nil, input)...)
-	}
-	return out
-}
-
 func around(_ context.Context, _ string, run func()) ([]event.FileChanged, error) {
 	run()
 	return nil, nil
@@ -47,7 +37,7 @@ func TestHooksOfFiles(t *testing.T) {
 		}
 		close(s.end) // one too many is told, and not waited for
 		h := hooks.New(hooks.Config{
-			Runner: each{s}, Dir: t.TempDir(), Child: c.child, Mode: func() permission.Mode { return permission.AskMode }, Log: recorded,
+			Runner: s, Dir: t.TempDir(), Child: c.child, Mode: func() permission.Mode { return permission.AskMode }, Log: recorded,
 			Files:  func() (own, others []string) { return []string{"own.md"}, []string{"turn.md"} },
 			Around: around,
 		})

@@ -130,28 +130,13 @@ type sessionEnd callback
 
 // Run implements hooks.Runner. A hook that does not answer in time, answers with an
 // error, or with what is not an answer has failed: before a tool that denies the call.
-func (h *Hooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
+func (h *Hooks) Run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	var of struct {
 		Call string `json:"tool_use_id"`
 	}
 	_ = json.Unmarshal(input, &of) // an event without a call has none
-	out := make([]hook.Ran, len(rules))
-	done := make(chan struct{})
-	for i, r := range rules {
-		go func() {
-			out[i] = h.run(ctx, r, callback{"hook_callback", h.ids[r.Command], input, of.Call})
-			done <- struct{}{}
-		}()
-	}
-	for range rules {
-		<-done
-	}
-	return out
-}
-
-func (h *Hooks) run(ctx context.Context, r hook.Rule, c callback) hook.Ran {
-	ran := hook.Ran{Command: r.Command}
-	resumed := r.Event == hook.SessionStart && strings.Contains(string(c.Input), `"source":"resume"`)
+	c, ran := callback{"hook_callback", h.ids[r.Command], input, of.Call}, hook.Ran{Command: r.Command}
+	resumed := r.Event == hook.SessionStart && strings.Contains(string(input), `"source":"resume"`)
 	if r.Event == hook.SessionEnd && h.reopening.Load() || resumed && h.reopened.Load() {
 		return ran // for the program the session goes on
 	}

@@ -435,14 +435,10 @@ func (h slow) Rules() []hook.Rule {
 	return rules
 }
 
-func (h slow) Run(ctx context.Context, rules []hook.Rule, _ []byte) []hook.Ran {
+func (h slow) Run(ctx context.Context, _ hook.Rule, _ []byte) hook.Ran {
 	close(h.began)
 	<-ctx.Done()
-	ran := make([]hook.Ran, len(rules))
-	for i := range ran {
-		ran[i].Failed = context.Cause(ctx).Error()
-	}
-	return ran
+	return hook.Ran{Failed: context.Cause(ctx).Error()}
 }
 
 // SPEC 3.3, 2.5: a signal ends a run with its own exit code however early it

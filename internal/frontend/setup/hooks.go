@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pawl-agent/pawl/internal/adapter/folder"
 	hookrun "github.com/pawl-agent/pawl/internal/adapter/hook"
@@ -288,31 +287,12 @@ func (j joinedHooks) Rules() (out []hook.Rule) {
 	return out
 }
 
-// Run implements hooks.Runner. All hooks run in parallel.
-func (j joinedHooks) Run(ctx context.Context, rules []hook.Rule, input []byte) []hook.Ran {
-	out := make([]hook.Ran, len(rules))
-	for i, r := range rules {
-		out[i] = hook.Ran{Command: r.Command, Failed: "no shell can run it"} // this is not an approval
-	}
-	var wg sync.WaitGroup
+// Run implements hooks.Runner.
+func (j joinedHooks) Run(ctx context.Context, r hook.Rule, input []byte) hook.Ran {
 	for _, runner := range j {
-		own := runner.Rules()
-		var mine []hook.Rule
-		var at []int
-		for i, r := range rules {
-			if slices.Contains(own, r) {
-				mine, at = append(mine, r), append(at, i)
-			}
+		if slices.Contains(runner.Rules(), r) {
+			return runner.Run(ctx, r, input)
 		}
-		if len(mine) == 0 {
-			continue
-		}
-		wg.Go(func() {
-			for i, ran := range runner.Run(ctx, mine, input) {
-				out[at[i]] = ran
-			}
-		})
 	}
-	wg.Wait()
-	return out
+	return hook.Ran{Command: r.Command, Failed: "no shell can run it"} // this is not an approval
 }

@@ -38,7 +38,7 @@ func (s *opening) statusLine() StatusLine {
 		Own: func(hook.Rule) bool { return true }, Confine: func(hook.Rule) process.Confine { return confine },
 	})
 	return func(ctx context.Context, input []byte) string {
-		ran := run.Run(ctx, []hook.Rule{r}, input)[0]
+		ran := run.Run(ctx, r, input)
 		if ran.Failed != "" || ran.Exit != 0 {
 			return ""
 		}
