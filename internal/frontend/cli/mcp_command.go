@@ -45,12 +45,7 @@ and those in this folder's .mcp.json if the folder is trusted. See doc/mcp.md.`,
 	remove.Flags().StringVarP(&scope, "scope", "s", "", "user or project (default: where the server is configured)")
 	test := &cobra.Command{
 		Use: "test [NAME]", Short: "Start all servers, or one, and print what they offer and what changed",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError("usage: %s", c.UseLine())
-			}
-			return nil
-		},
+		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			return mcpTest(c.Context(), a, dir, strings.Join(args, ""), false)
 		},
@@ -61,12 +56,7 @@ and those in this folder's .mcp.json if the folder is trusted. See doc/mcp.md.`,
 		mcpAdd(a, &dir), remove, test,
 		&cobra.Command{
 			Use: "call NAME TOOL [JSON]", Short: "Call a tool of a server, with its arguments as a JSON object",
-			Args: func(c *cobra.Command, args []string) error {
-				if len(args) < 2 || len(args) > 3 {
-					return usageError("usage: %s", c.UseLine())
-				}
-				return nil
-			},
+			Args: between(2, 3),
 			RunE: func(c *cobra.Command, args []string) error {
 				return a.mcpCall(c.Context(), dir, args[0], args[1], strings.Join(args[2:], ""))
 			},

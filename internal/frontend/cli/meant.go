@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,20 @@ func asPrompt(c *cobra.Command, args []string) string {
 	}
 	return ""
 }
+
+// between accepts that many arguments.
+func between(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return wrongArgs(c, args)
+		}
+		return nil
+	}
+}
+
+func exactly(n int) cobra.PositionalArgs { return between(n, n) }
+
+var atMostOne, atLeastOne = between(0, 1), between(1, math.MaxInt)
 
 // wrongArgs returns an error for arguments that a command does not accept.
 func wrongArgs(c *cobra.Command, args []string) error {

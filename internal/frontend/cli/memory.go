@@ -42,7 +42,7 @@ with their numbers. They are only text; they cannot grant permissions.`,
 		{"clear-answers", "Delete all cached answers"},
 	} {
 		word, rest, _ := strings.Cut(sub.use, " ")
-		n := cobra.PositionalArgs(atLeastOne)
+		n := atLeastOne
 		if rest == "" {
 			n = exactly(0)
 		}

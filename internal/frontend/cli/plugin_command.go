@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"slices"
@@ -45,12 +43,7 @@ See doc/extending.md.`,
 	add := &cobra.Command{
 		Use: "add URL|FOLDER[@REF] [NAME]", Short: "Install a plugin; with NAME, the plugin of that name in a marketplace", Aliases: []string{"install"},
 		Example: "  pawl plugin add https://git.example.com/tools/reviewer.git@v1.2\n  pawl plugin add owner/marketplace formatter",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usageError("usage: %s", c.UseLine())
-			}
-			return nil
-		},
+		Args:    between(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return changePlugins(a, "pawl plugin add", func(p plugins) error { return p.add(c.Context(), args[0], strings.Join(args[1:], ""), yes) })
 		},
@@ -222,19 +215,11 @@ func (p plugins) show(asks []trust.AssessedPart) {
 	}
 }
 
-// answer reads a yes or a no. Without an answer, its error has the exit code of a
-// missing permission.
 func (p plugins) answer(question string, yes bool) (bool, error) {
 	if yes {
 		return true, nil
 	}
-	fmt.Fprint(p.a.Out, question)
-	line, err := bufio.NewReader(io.LimitReader(p.a.In, 1<<10)).ReadString('\n')
-	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-		fmt.Fprintln(p.a.Out)
-		return false, &exitError{code: 8, err: errors.New("there was no answer; to allow them without a question: --yes")}
-	}
-	return answeredYes(line), nil
+	return p.a.saysYes(question, "there was no answer; to allow them without a question: --yes")
 }
 
 func (p plugins) update(ctx context.Context, names []string, yes bool) error {

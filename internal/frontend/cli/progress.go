@@ -31,12 +31,7 @@ first warned and first stopped the run. Nothing acts on the warnings.
 A FILE contains sessions (pawl sessions export --format jsonl) or trajectories in
 the neutral format, one on each line (doc/progress.md). It may be compressed with
 gzip. "-" is standard input.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError("usage: %s", c.UseLine())
-			}
-			return nil
-		},
+		Args: atLeastOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			out := bufio.NewWriter(a.Out)
 			for _, name := range args {

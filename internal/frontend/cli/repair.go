@@ -18,12 +18,7 @@ func repairCommand(a *App) *cobra.Command {
 not a language model: it tries small changes near the failing tests, and keeps one
 that passes all tests. A change that passes the tests may still be wrong: read the
 diff. To undo it: pawl undo.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError("usage: pawl repair [DIR]")
-			}
-			return nil
-		},
+		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.format == claudeStream {
 				return usageError("--output-format %s is for pawl run", claudeStream)

@@ -51,7 +51,7 @@ func serveFlags(c *cobra.Command) *serveOptions {
 func serveCommand(a *App) *cobra.Command {
 	var o *serveOptions
 	c := &cobra.Command{
-		Use: "serve", Short: "Show your sessions in a browser, and take part in them there", Args: cobra.NoArgs,
+		Use: "serve", Short: "Show your sessions in a browser, and take part in them there", Args: exactly(0),
 		Long: `Serve your sessions to browsers: watch them live, answer, prompt and interrupt.
 A code pairs one browser, once, within two minutes; --rights says what that browser
 may do: watch, answer (questions, too), or steer (everything). Enter makes another
@@ -64,7 +64,7 @@ It listens on this machine only. For a phone, use ssh -L, or a proxy with TLS
 	}
 	o = serveFlags(c)
 	c.AddCommand(
-		&cobra.Command{Use: "devices", Short: "List the browsers that were paired", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return a.listDevices() }},
+		&cobra.Command{Use: "devices", Short: "List the browsers that were paired", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.listDevices() }},
 		&cobra.Command{Use: "revoke ID", Short: "Unpair a browser", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error { return a.revokeDevice(args[0]) }},
 	)
 	return c

@@ -40,29 +40,19 @@ func (s *servedSwarms) Report(ctx context.Context, id string) (team.Report, stri
 	return r, again, nil
 }
 
+func (s *servedSwarms) at() swarmrun.At { return swarmrun.At{Environment: &s.a.Environment} }
+
 func (s *servedSwarms) Cancel(ctx context.Context, id string, c web.CancelSwarm) (string, error) {
-	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
-	if err != nil {
-		return "", err
-	}
-	return swarmrun.Cancel(ctx, &s.a.Environment, l, c.KeepTrees)
+	return s.at().Cancel(ctx, id, c.KeepTrees)
 }
 
 func (s *servedSwarms) Steer(ctx context.Context, id string, o web.SteerTask) error {
-	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
-	if err != nil {
-		return err
-	}
-	_, err = swarmrun.Steer(ctx, &s.a.Environment, l, swarmrun.NewOrder(o.Task, event.TaskOrder(o.What), o.Text))
+	_, err := s.at().Steer(ctx, id, o.Task, event.TaskOrder(o.What), o.Text)
 	return err
 }
 
 func (s *servedSwarms) Diff(ctx context.Context, id, task string) (string, error) {
-	l, err := swarmrun.Find(ctx, &s.a.Environment, "", id)
-	if err != nil {
-		return "", err
-	}
-	return swarmrun.Diff(ctx, &s.a.Environment, l, task)
+	return s.at().Diff(ctx, id, task)
 }
 
 // Resume implements web.Swarms. The swarm gets what `pawl swarm resume` would give it, and

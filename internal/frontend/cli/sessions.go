@@ -69,15 +69,6 @@ first, except with --yes. It does not delete a session that is open in another p
 	return c
 }
 
-func exactly(n int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
-			return wrongArgs(c, args)
-		}
-		return nil
-	}
-}
-
 // errNoSessions is returned if no store exists yet.
 var errNoSessions = errors.New("there are no sessions yet")
 
@@ -340,7 +331,7 @@ func (a *App) mayDelete(n int, sure bool) (bool, error) {
 	}
 	fmt.Fprintf(a.Out, "permanently delete %s? [y]es, [n]o: ", plural.Of(n, "session"))
 	answer, _ := bufio.NewReader(a.In).ReadString('\n') // the end of input means no
-	if w := strings.ToLower(strings.TrimSpace(answer)); w == "y" || w == "yes" {
+	if answeredYes(answer) {
 		return true, nil
 	}
 	fmt.Fprintln(a.Out, "nothing was deleted")

@@ -58,7 +58,7 @@ func searchSessions(ctx context.Context, a *App, args []string, all bool, limit 
 		var hits []string
 		n := 0
 		timeline := chat.Timeline{}
-		broken := foldEvents(ctx, st, r.ID, func(e event.Event) {
+		broken := passEvents(ctx, st, r.ID, func(e event.Event) error {
 			for _, ch := range timeline.Apply(e) {
 				if ch.What != chat.Finished {
 					continue
@@ -71,6 +71,7 @@ func searchSessions(ctx context.Context, a *App, args []string, all bool, limit 
 					}
 				}
 			}
+			return nil
 		})
 		if n > 0 {
 			found++

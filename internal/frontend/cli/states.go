@@ -23,12 +23,7 @@ func statesCommand(a *App) *cobra.Command {
 every transition against these tables.
 
   pawl states --format dot agent | dot -Tsvg > agent.svg`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError("usage: pawl states [name]")
-			}
-			return nil
-		},
+		Args: atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {

@@ -245,32 +245,15 @@ func ofSwarm(a *App, c *cobra.Command, do func(ctx context.Context, l *swarmrun.
 func swarmStatusCommand(a *App) *cobra.Command {
 	asJSON := false
 	at := swarmrun.At{Environment: &a.Environment}
-	c := &cobra.Command{Use: "status [ID]", Short: "Show the progress of a swarm (default: the newest of this folder)"}
-	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON: tasks, machines, money")
-	addServer(c, &at.Server)
-	return orAt(&at, ofSwarm(a, c, func(_ context.Context, l *swarmrun.Log) error {
-		return printStatus(a.Out, l.Report(), asJSON)
-	}), func(ctx context.Context, id string) error {
-		r, err := at.Status(ctx, id)
+	c := &cobra.Command{Use: "status [ID]", Short: "Show the progress of a swarm (default: the newest of this folder)", Args: atMostOne, RunE: func(c *cobra.Command, args []string) error {
+		r, err := at.Status(c.Context(), cmp.Or(args...))
 		if err != nil {
 			return err
 		}
 		return printStatus(a.Out, r, asJSON)
-	})
-}
-
-// orAt makes a command about a swarm ask the NATS server, if one is named.
-func orAt(at *swarmrun.At, c *cobra.Command, do func(ctx context.Context, id string) error) *cobra.Command {
-	here := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case at.Server.URL == "":
-			return here(c, args)
-		case len(args) == 0:
-			return usageError("name the swarm; see: pawl swarm list --nats URL")
-		}
-		return do(c.Context(), args[0])
-	}
+	}}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON: tasks, machines, money")
+	addAt(c, &at)
 	return c
 }
 
@@ -301,7 +284,7 @@ func printStatus(out io.Writer, r team.Report, asJSON bool) error {
 func atServer[T any](a *App, use, short string, list func(swarmrun.At, context.Context) ([]T, error), line func(T) string) *cobra.Command {
 	at := swarmrun.At{Environment: &a.Environment}
 	asJSON := false
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+	c := &cobra.Command{Use: use, Short: short, Args: exactly(0), RunE: func(c *cobra.Command, _ []string) error {
 		if at.Server.URL == "" {
 			return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
 		}
@@ -401,32 +384,21 @@ On a terminal, it shows the screen with the swarm's tasks as a tree.`,
 func swarmCancelCommand(a *App) *cobra.Command {
 	keep, task := false, ""
 	at := swarmrun.At{Environment: &a.Environment}
-	c := &cobra.Command{Use: "cancel [ID]", Short: "Cancel a swarm; its result is not written (default: the newest of this folder)"}
-	addServer(c, &at.Server)
+	c := &cobra.Command{Use: "cancel [ID]", Short: "Cancel a swarm; its result is not written (default: the newest of this folder)", Args: atMostOne, RunE: func(c *cobra.Command, args []string) error {
+		id := cmp.Or(args...)
+		if task != "" {
+			return (&ofTask{a: a, swarm: id, at: at}).steer(c.Context(), task, event.OrderCancel, "", "it is cancelled")
+		}
+		ctx, stop := untilSignal(c.Context(), a.Signals)
+		defer stop()
+		done, err := at.Cancel(ctx, id, keep)
+		if err == nil {
+			fmt.Fprintln(a.Out, plain.Line(done))
+		}
+		return err
+	}}
+	addAt(c, &at)
 	c.Flags().StringVar(&task, "task", "", "cancel only this task, and what waits for it: the rest is the result")
 	c.Flags().BoolVar(&keep, "keep-trees", false, "keep the workers' copies of the files and the merged result, and print where they are")
-	one := func(ctx context.Context, id string) error {
-		return (&ofTask{a: a, swarm: id, at: at}).steer(ctx, swarmrun.NewOrder(task, event.OrderCancel, ""), "it is cancelled")
-	}
-	return orAt(&at, ofSwarm(a, c, func(ctx context.Context, l *swarmrun.Log) error {
-		if task != "" {
-			return one(ctx, l.ID)
-		}
-		ctx, stop := untilSignal(ctx, a.Signals)
-		defer stop()
-		done, err := swarmrun.Cancel(ctx, &a.Environment, l, keep)
-		if err == nil {
-			fmt.Fprintln(a.Out, plain.Line(done))
-		}
-		return err
-	}), func(ctx context.Context, id string) error {
-		if task != "" {
-			return one(ctx, id)
-		}
-		done, err := at.Cancel(ctx, id)
-		if err == nil {
-			fmt.Fprintln(a.Out, plain.Line(done))
-		}
-		return err
-	})
+	return c
 }

@@ -16,62 +16,34 @@ import (
 // ofTask are the flags of a command about one task of a swarm.
 type ofTask struct {
 	a     *App
-	dir   string
 	swarm string
 	at    swarmrun.At
 }
 
 func (f *ofTask) add(c *cobra.Command) {
-	c.Flags().StringVarP(&f.dir, "dir", "C", "", "use this folder instead of the current one")
+	addAt(c, &f.at)
 	c.Flags().StringVar(&f.swarm, "swarm", "", "the swarm (default: the newest of this folder)")
-	addServer(c, &f.at.Server)
 }
 
 // steer gives an order, and says what becomes of it.
-func (f *ofTask) steer(ctx context.Context, o event.TaskSteered, done string) error {
+func (f *ofTask) steer(ctx context.Context, task string, do event.TaskOrder, text, done string) error {
 	ctx, stop := untilSignal(ctx, f.a.Signals)
 	defer stop()
-	later := ""
-	if f.at.Server.URL != "" {
-		if f.swarm == "" {
-			return errNoSwarmNamed()
-		}
-		if err := f.at.Steer(ctx, f.swarm, o); err != nil {
-			return err
-		}
-	} else {
-		l, err := swarmrun.Find(ctx, &f.a.Environment, f.dir, f.swarm)
-		if err != nil {
-			return err
-		}
-		runs, err := swarmrun.Steer(ctx, &f.a.Environment, l, o)
-		if err != nil {
-			return err
-		}
-		if !runs {
-			later = "; no process runs the swarm: pawl swarm resume " + l.ID
-		}
+	later, err := f.at.Steer(ctx, f.swarm, task, do, text)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(f.a.Out, plain.Line(fmt.Sprintf("task %s: %s%s", o.Task, done, later)))
+	if later != "" {
+		done += "; " + later
+	}
+	fmt.Fprintln(f.a.Out, plain.Line("task "+task+": "+done))
 	return nil
 }
 
-func (f *ofTask) diff(ctx context.Context, task string) (string, error) {
-	switch {
-	case f.at.Server.URL == "":
-		l, err := swarmrun.Find(ctx, &f.a.Environment, f.dir, f.swarm)
-		if err != nil {
-			return "", err
-		}
-		return swarmrun.Diff(ctx, &f.a.Environment, l, task)
-	case f.swarm == "":
-		return "", errNoSwarmNamed()
-	}
-	return f.at.Diff(ctx, f.swarm, task)
-}
-
-func errNoSwarmNamed() error {
-	return usageError("name the swarm with --swarm; see: pawl swarm list --nats URL")
+// addAt adds the flags that say where swarms are.
+func addAt(c *cobra.Command, at *swarmrun.At) {
+	c.Flags().StringVarP(&at.Dir, "dir", "C", "", "use this folder instead of the current one")
+	addServer(c, &at.Server)
 }
 
 // swarmSteerCommands are the commands about one task of a swarm.
@@ -102,14 +74,14 @@ func swarmSteerCommands(a *App) (all []*cobra.Command) {
 			if k.text && strings.TrimSpace(text) == "" {
 				return usageError("the text is missing: pawl swarm %s; - reads it from stdin", k.use)
 			}
-			return f.steer(c.Context(), swarmrun.NewOrder(args[0], k.do, text), k.done)
+			return f.steer(c.Context(), args[0], k.do, text, k.done)
 		}}
 		f.add(c)
 		all = append(all, c)
 	}
 	f := &ofTask{a: a, at: swarmrun.At{Environment: &a.Environment}}
 	diff := &cobra.Command{Use: "diff TASK", Short: "Show what the newest result of a task changes", Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
-		text, err := f.diff(c.Context(), args[0])
+		text, err := f.at.Diff(c.Context(), f.swarm, args[0])
 		fmt.Fprint(a.Out, plain.Text(text))
 		return err
 	}}

@@ -95,14 +95,14 @@ repositories in it or beside it.`,
 func decideTrust(a *App, t *setup.Trust, parts []trust.Part, yes, quiet bool) error {
 	said := yes
 	if !yes {
-		if !quiet {
-			fmt.Fprint(a.Out, "trust this folder? [y]es, [n]o: ")
+		question := "trust this folder? [y]es, [n]o: "
+		if quiet {
+			question = ""
 		}
-		line, err := bufio.NewReader(io.LimitReader(a.In, 1<<10)).ReadString('\n')
-		if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-			return &exitError{code: 8, err: errors.New("there was no answer, so nothing is trusted; to trust without a question: --yes")}
+		var err error
+		if said, err = a.saysYes(question, "there was no answer, so nothing is trusted; to trust without a question: --yes"); err != nil {
+			return err
 		}
-		said = answeredYes(line)
 	}
 	if err := t.Answer(said, parts, a.Now()); err != nil {
 		return err
@@ -164,6 +164,20 @@ func (a *App) examineTrust() finding {
 		f.is, f.do = brief.Inert(*t.Event()), "pawl trust shows them and asks you"
 	}
 	return f
+}
+
+// saysYes reads a yes or a no. Without an answer, its error has the exit code of a missing
+// permission, and says what to do.
+func (a *App) saysYes(question, none string) (bool, error) {
+	fmt.Fprint(a.Out, question)
+	line, err := bufio.NewReader(io.LimitReader(a.In, 1<<10)).ReadString('\n')
+	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+		if question != "" {
+			fmt.Fprintln(a.Out)
+		}
+		return false, &exitError{code: 8, err: errors.New(none)}
+	}
+	return answeredYes(line), nil
 }
 
 func answeredYes(answer string) bool {

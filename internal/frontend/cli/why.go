@@ -32,20 +32,6 @@ default is the newest session of this folder.`,
 	return c
 }
 
-func atMostOne(c *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return wrongArgs(c, args)
-	}
-	return nil
-}
-
-func atLeastOne(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return wrongArgs(c, args)
-	}
-	return nil
-}
-
 func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) error {
 	st, _, err := a.store(ctx)
 	if err != nil {
@@ -57,7 +43,7 @@ func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) 
 		return err
 	}
 	fold := why.Fold{}
-	broken := foldEvents(ctx, st, row.ID, fold.Apply)
+	broken := passEvents(ctx, st, row.ID, func(e event.Event) error { fold.Apply(e); return nil })
 	found := fold.Findings()
 	if asJSON {
 		if err := printJSON(a.Out, struct {
@@ -88,18 +74,6 @@ func (a *App) session(ctx context.Context, st event.Store, f *flags, args []stri
 		return r, err // the first
 	}
 	return event.Row{}, usageError("there is no session in %s; to list all: pawl sessions list --all", dir)
-}
-
-// foldEvents passes the events of a session to apply. Of a damaged log, the readable
-// events are passed before the error is returned.
-func foldEvents(ctx context.Context, st event.Store, id string, apply func(event.Event)) error {
-	for e, err := range st.Read(ctx, id, 0) {
-		if err != nil {
-			return err
-		}
-		apply(e)
-	}
-	return nil
 }
 
 func printJSON(out io.Writer, v any) error {

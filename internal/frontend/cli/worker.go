@@ -14,7 +14,7 @@ import (
 func workerCommand(a *App) *cobra.Command {
 	w := swarmrun.Worker{Environment: &a.Environment}
 	c := &cobra.Command{
-		Use: "worker --nats URL", Short: "Run tasks for swarms on other machines", Args: cobra.NoArgs,
+		Use: "worker --nats URL", Short: "Run tasks for swarms on other machines", Args: exactly(0),
 		Long: `Run tasks for swarms on other machines, started with "pawl swarm run --nats URL",
 until you stop it. The models, keys, permissions and sandbox of this machine are used,
 and no key leaves it. Everybody who can use the NATS server can decide what runs here:

@@ -2,6 +2,7 @@ package swarmrun
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,10 +16,22 @@ import (
 	team "github.com/pawl-agent/pawl/internal/team/swarm"
 )
 
-// At is a NATS server as somebody looks at it who looks after swarms and workers.
+// At is where somebody looks after swarms: at a NATS server or, without one, on this machine.
 type At struct {
 	*setup.Environment
+	Dir    string // on this machine: whose newest swarm is meant where none is named
 	Server Server
+}
+
+// log returns the log of a swarm of this machine, nil if it is at a server.
+func (a At) log(ctx context.Context, id string) (*Log, error) {
+	switch {
+	case a.Server.URL == "":
+		return Find(ctx, a.Environment, a.Dir, id)
+	case id == "":
+		return nil, setup.Usage("name the swarm; see: pawl swarm list --nats URL")
+	}
+	return nil, nil
 }
 
 func on[T any](a At, do func(nc *nats.Conn) (T, error)) (T, error) {
@@ -53,8 +66,15 @@ func (a At) Drain(ctx context.Context, machine string) ([]leases.Machine, error)
 	return all, err
 }
 
-// Status returns a running swarm as it is now.
-func (a At) Status(ctx context.Context, id string) (team.Report, error) {
+// Status returns a swarm as it is now.
+func (a At) Status(ctx context.Context, id string) (r team.Report, err error) {
+	l, err := a.log(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if l != nil {
+		return l.Report(), nil
+	}
 	return on(a, func(nc *nats.Conn) (r team.Report, err error) {
 		raw, err := leases.Status(ctx, nc, a.Server.Team, id)
 		if err == nil {
@@ -84,19 +104,47 @@ func (a At) order(ctx context.Context, id string, o remoteOrder) (said string, e
 	})
 }
 
-// Steer gives an order to a swarm that another machine runs.
-func (a At) Steer(ctx context.Context, id string, o event.TaskSteered) error {
-	_, err := a.order(ctx, id, remoteOrder{TaskSteered: o})
-	return err
+// Steer gives an order about one task of a swarm, in whichever process it runs. later is
+// what the person must do so that it is obeyed, "" for nothing.
+func (a At) Steer(ctx context.Context, id, task string, do event.TaskOrder, text string) (later string, err error) {
+	o := event.TaskSteered{ID: rand.Text(), Task: task, Do: do, Text: text}
+	l, err := a.log(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case l == nil:
+		_, err = a.order(ctx, id, remoteOrder{TaskSteered: o})
+		return "", err
+	}
+	runs, err := steer(ctx, a.Environment, l, o)
+	if err == nil && !runs {
+		later = "no process runs the swarm: " + resume(l.ID)
+	}
+	return later, err
 }
 
 // Diff returns what the newest result of a task changes.
 func (a At) Diff(ctx context.Context, id, task string) (string, error) {
-	return a.order(ctx, id, remoteOrder{Diff: task})
+	l, err := a.log(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case l == nil:
+		return a.order(ctx, id, remoteOrder{Diff: task})
+	}
+	return diff(ctx, a.Environment, l, task)
 }
 
-// Cancel ends a swarm that another machine runs, and returns a message for the person.
-func (a At) Cancel(ctx context.Context, id string) (done string, err error) {
+// Cancel ends a swarm, in whichever process it runs, and returns a message for the
+// person. If keep is set, its trees on this machine are not removed.
+func (a At) Cancel(ctx context.Context, id string, keep bool) (done string, err error) {
+	l, err := a.log(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if l != nil {
+		return cancel(ctx, a.Environment, l, keep)
+	}
 	return on(a, func(nc *nats.Conn) (string, error) {
 		dead, err := leases.Cancel(ctx, nc, a.Server.Team, id)
 		if dead {

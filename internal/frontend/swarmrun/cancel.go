@@ -28,9 +28,8 @@ const (
 
 var errCancelled = errors.New("the swarm was cancelled")
 
-// Cancel ends a swarm, in whichever process it runs, and returns a message for the
-// person. If keep is set, its trees are not removed.
-func Cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done string, err error) {
+// cancel is At.Cancel for a swarm of this machine.
+func cancel(ctx context.Context, e *setup.Environment, l *Log, keep bool) (done string, err error) {
 	home, err := swarmHome(e.Env, l.ID)
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package swarmrun
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,14 +31,8 @@ const (
 	answerEnd = ".txt" // its text is why the order is refused, "" if it is done
 )
 
-// NewOrder returns an order about a task.
-func NewOrder(task string, do event.TaskOrder, text string) event.TaskSteered {
-	return event.TaskSteered{ID: rand.Text(), Task: task, Do: do, Text: text}
-}
-
-// Steer gives an order about one task of a swarm, in whichever process it runs. runs is
-// false if none does.
-func Steer(ctx context.Context, e *setup.Environment, l *Log, o event.TaskSteered) (runs bool, err error) {
+// steer is At.Steer for a swarm of this machine. runs is false if no process runs it.
+func steer(ctx context.Context, e *setup.Environment, l *Log, o event.TaskSteered) (runs bool, err error) {
 	if err := l.Refuses(o); err != nil {
 		return false, setup.Usage("%w", err)
 	}
@@ -114,7 +107,7 @@ func (r *run) order(ctx context.Context, o event.TaskSteered) error {
 	return <-done
 }
 
-// diff is Diff in the process that runs the swarm.
+// diff is At.Diff in the process that runs the swarm.
 func (r *run) diff(ctx context.Context, task string) (text string, err error) {
 	var t swarm.TaskProgress
 	r.View(func() { t, err = resultOf(&r.log, task) })
@@ -132,8 +125,8 @@ func resultOf(l *Log, task string) (swarm.TaskProgress, error) {
 	return t, nil
 }
 
-// Diff returns what the newest result of a task changes.
-func Diff(ctx context.Context, e *setup.Environment, l *Log, task string) (string, error) {
+// diff is At.Diff for a swarm of this machine.
+func diff(ctx context.Context, e *setup.Environment, l *Log, task string) (string, error) {
 	t, err := resultOf(l, task)
 	if err != nil {
 		return "", err
