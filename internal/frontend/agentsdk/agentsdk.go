@@ -300,14 +300,11 @@ func (t *conversation) attach(s *session.Session) {
 	t.requester.log.Store(s)
 	t.model = s.View().Info().Ref()
 	t.w.opened(s)
-	t.w.commands = t.names
+	t.w.commands = func() []string { return names(t.commands()) }
 	if t.Plugins != nil {
 		t.w.plugins = t.Plugins
 	}
-	t.w.agents = []string{}
-	for _, k := range t.kinds() {
-		t.w.agents = append(t.w.agents, fmt.Sprint(k["name"]))
-	}
+	t.w.agents = names(t.kinds())
 	events := s.Events(t.ctx, 0) // before anything runs: pieces of a reply are told once
 	go func() {
 		for e, err := range events {

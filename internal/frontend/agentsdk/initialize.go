@@ -21,9 +21,9 @@ import (
 // without the hooks and rules that the program relies on (SPEC 16.17).
 
 // serverOptions are the keys of a server in sdkMcpServerConfigs.
-var serverOptions = map[string]option{
-	"tools": kept, "timeout": needless, "disableAutoBackground": needless, "connectorId": needless, "autoModeVerdictTools": needless,
-	"remoteControlMetaKeys": needless, "dataFlowServer": needless, "onPersonsMachine": needless,
+var serverOptions = map[string]Use{
+	"tools": Used, "timeout": Host, "disableAutoBackground": Host, "connectorId": Host, "autoModeVerdictTools": Host,
+	"remoteControlMetaKeys": Host, "dataFlowServer": Host, "onPersonsMachine": Host,
 }
 
 // initialize handles the session's settings.
@@ -185,16 +185,16 @@ func given(raw json.RawMessage) bool {
 
 // unknownOptions returns an error for the options that pawl does not know, and the names
 // of those that it leaves.
-func unknownOptions(of string, all map[string]json.RawMessage, known map[string]option) (unused []string, err error) {
+func unknownOptions(of string, all map[string]json.RawMessage, known map[string]Use) (unused []string, err error) {
 	var bad []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		switch {
 		case !given(all[name]):
 		case known[name] == 0:
 			bad = append(bad, name)
-		case known[name] == left:
+		case known[name] == Left:
 			unused = append(unused, name)
-		case known[name] == refused:
+		case known[name] == Refused:
 			return nil, fmt.Errorf("%s: pawl does not support %s: %s", of, name, noteOf(name))
 		}
 	}

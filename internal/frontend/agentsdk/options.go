@@ -15,7 +15,7 @@ type Use int
 // The uses.
 const (
 	Used    Use = iota + 1 // it is in force
-	Host                   // the SDK does it by itself, in the program
+	Host                   // the SDK does it by itself, in the program, or pawl works without it
 	Left                   // it guards nothing: the program is told that it is not used
 	Refused                // nothing begins with it
 )
@@ -116,33 +116,16 @@ func flags(of Use) map[string]string {
 	return out
 }
 
-// option is what pawl does with a key of initialize.
-type option int
-
-const (
-	kept     option = iota + 1 // it is in force
-	needless                   // it guards nothing, and pawl works without it
-	left                       // it guards nothing, and the program is told that it is not used
-	refused                    // the run does not begin
-)
-
 // options are the keys of initialize: those of the table and those of the protocol. A key
 // that is not among them ends the run: it may be a guard.
-var options = func() map[string]option {
-	out := map[string]option{"subtype": kept, "appendSubagentSystemPrompt": left}
+var options = func() map[string]Use {
+	out := map[string]Use{"subtype": Used, "appendSubagentSystemPrompt": Left}
 	for name := range strings.FieldsSeq("sdkMcpServerManifests sdkMcpServerManifestsOrigin systemPromptSnapshot excludeDynamicSections forwardNestedSubagentToolCalls rapidFollowupPreempt offersBypassSwitchBack keepsBypassHeld workspaceTrust webSearchIsolationExemptMcpServers codeRunningMcpTools") {
-		out[name] = needless
+		out[name] = Host
 	}
-	for _, name := range slices.Sorted(maps.Keys(Table)) {
-		for key := range strings.FieldsSeq(Table[name].Keys) {
-			switch Table[name].Use {
-			case Used:
-				out[key] = kept
-			case Left:
-				out[key] = left
-			case Refused:
-				out[key] = refused
-			}
+	for _, row := range Table {
+		for key := range strings.FieldsSeq(row.Keys) {
+			out[key] = row.Use
 		}
 	}
 	return out

@@ -349,11 +349,10 @@ func (t *conversation) commands() []object {
 	return out
 }
 
-// names lists them.
-func (t *conversation) names() []string {
-	out := []string{compact}
-	for _, c := range slash.Callable(t.custom()) {
-		out = append(out, c.Name)
+func names(of []object) []string {
+	out := []string{}
+	for _, o := range of {
+		out = append(out, o["name"].(string))
 	}
 	return out
 }

@@ -158,25 +158,6 @@ func listSession(ctx context.Context, a *App, st event.Store, r event.Row, depth
 	fmt.Fprintln(a.Out, in+"    "+plain.Line(about+", "+with))
 }
 
-// family separates the sessions of people from those of agents. The latter are grouped
-// by the session that they worked for, oldest first. An agent's session whose parent is
-// not in the rows counts as a person's.
-func family(rows []event.Row) (own []event.Row, agents map[string][]event.Row) {
-	known := map[string]bool{}
-	for _, r := range rows {
-		known[r.ID] = true
-	}
-	agents = map[string][]event.Row{}
-	for _, r := range rows {
-		if r.Parent != nil && known[r.Parent.Session] {
-			agents[r.Parent.Session] = append([]event.Row{r}, agents[r.Parent.Session]...)
-		} else {
-			own = append(own, r)
-		}
-	}
-	return own, agents
-}
-
 // allOwn returns all that OwnSessions yields.
 func allOwn(ctx context.Context, st event.Store, dir string) (rows []event.Row, err error) {
 	for r, err := range setup.OwnSessions(ctx, st, dir) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,13 +72,13 @@ func pruneSessions(ctx context.Context, a *App, age time.Duration, all, sure boo
 	if err != nil {
 		return err
 	}
-	var old []event.Row
-	own, _ := family(rows) // an agent's session is deleted with the one that it worked for
-	for _, r := range own {
-		if a.Now().Sub(r.Updated) > age {
-			old = append(old, r)
-		}
+	there := map[string]bool{}
+	for _, r := range rows {
+		there[r.ID] = true
 	}
+	old := slices.DeleteFunc(rows, func(r event.Row) bool { // an agent's session is deleted with the one that it worked for
+		return r.Parent != nil && there[r.Parent.Session] || a.Now().Sub(r.Updated) <= age
+	})
 	if len(old) == 0 {
 		fmt.Fprintln(a.Out, "no session is that old")
 		return nil

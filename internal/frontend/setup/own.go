@@ -173,8 +173,7 @@ func (e *Environment) withFolder(dir string) func(string) string {
 	}
 }
 
-// dependent marks the person's own servers that depend on the workspace, and returns
-// them.
+// dependent marks the person's own servers that depend on the workspace, and returns them.
 func (t *Trust) dependent(list []mcp.Server) (out []mcp.Server) {
 	apart := apartFrom(t.Dir, t.home)
 	for i, s := range list {
@@ -190,12 +189,11 @@ func (t *Trust) dependent(list []mcp.Server) (out []mcp.Server) {
 // inert gives the person's own servers that depend on the workspace a problem, unless the
 // folder is trusted.
 func (t *Trust) inert(list []mcp.Server) {
-	for _, s := range t.dependent(list) {
-		if t.trustsServer(s) {
-			continue
+	t.dependent(list)
+	for i, s := range list {
+		if s.InFolder && s.Problem == "" && !t.trustsServer(s) {
+			list[i].Problem = inFolder(s, apartFrom(t.Dir, t.home)) + ", and this folder is not trusted; to trust it: pawl trust"
 		}
-		i := slices.IndexFunc(list, func(o mcp.Server) bool { return o.Name == s.Name })
-		list[i].Problem = inFolder(s, apartFrom(t.Dir, t.home)) + ", and this folder is not trusted; to trust it: pawl trust"
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/sandbox"
@@ -127,14 +128,19 @@ func (t *Tree) openGit(ctx context.Context, e *Environment, opt *Options, dir st
 	return nil
 }
 
+// run runs git in a folder, without the repository's filters.
+func (t *Tree) run(ctx context.Context, git *workspace.Git, dir string, args ...string) ([]byte, error) {
+	return git.Run(ctx, dir, nil, nil, slices.Concat(t.config, args)...)
+}
+
 func (t *Tree) line(ctx context.Context, git *workspace.Git, dir string, args ...string) (string, error) {
-	out, err := git.Run(ctx, dir, nil, nil, append(t.config[:len(t.config):len(t.config)], args...)...)
+	out, err := t.run(ctx, git, dir, args...)
 	return strings.TrimSpace(string(out)), err
 }
 
 // Uncommitted returns how many changed and new files of a repository a new tree lacks.
 func (t *Tree) Uncommitted(ctx context.Context, dir string) (int, error) {
-	out, err := t.read.Run(ctx, dir, nil, nil, append(t.config[:len(t.config):len(t.config)], "status", "--porcelain", "--untracked-files=all")...)
+	out, err := t.run(ctx, t.read, dir, "status", "--porcelain", "--untracked-files=all")
 	return bytes.Count(out, []byte{'\n'}), err
 }
 
@@ -235,7 +241,7 @@ func (t *Tree) Remove(ctx context.Context) (why string) {
 	if err != nil || head != base {
 		return "it has commits"
 	}
-	changed, err := t.git.Run(ctx, t.Dir, nil, nil, append(t.config[:len(t.config):len(t.config)], "status", "--porcelain", "-z", "--untracked-files=all", "--ignored")...)
+	changed, err := t.run(ctx, t.git, t.Dir, "status", "--porcelain", "-z", "--untracked-files=all", "--ignored")
 	if n := bytes.Count(changed, []byte{0}); err != nil || n > 0 {
 		return "it has files that are not committed"
 	}
