@@ -274,8 +274,8 @@ func (f *flags) addRun(c *cobra.Command) {
 	fs.StringVar(&f.schema, "json-schema", "", "require an answer in JSON that matches this schema (a file or JSON text); ask again at most twice")
 	for name := range needlessFlags {
 		fs.BoolFunc(name, "", func(string) error { return nil }) // it takes any value, as in --debug=api
-		_ = fs.MarkHidden(name)
 	}
+	hideBare(fs)
 }
 
 // addResult adds the flags that limit a run and choose the form of its result.

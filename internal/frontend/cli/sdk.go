@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
@@ -53,7 +54,6 @@ func (s *sdkFlags) add(c *cobra.Command) {
 		}
 		return nil
 	})
-	hidden := []string{"include-hook-events", "replay-user-messages", "permission-prompts"}
 	for flag, note := range agentsdk.LeftFlags() {
 		name := strings.TrimPrefix(flag, "--")
 		if fs.Lookup(name) != nil {
@@ -63,11 +63,13 @@ func (s *sdkFlags) add(c *cobra.Command) {
 			s.left = append(s.left, flag+" is not used: "+note)
 			return nil
 		})
-		hidden = append(hidden, name)
 	}
-	for _, name := range hidden {
-		_ = fs.MarkHidden(name)
-	}
+	hideBare(fs)
+}
+
+// hideBare hides the flags without a description: they are other agents', or for programs.
+func hideBare(fs *pflag.FlagSet) {
+	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = f.Hidden || f.Usage == "" })
 }
 
 // leastTaskBudget is the least that the Claude API takes.
@@ -104,9 +106,7 @@ func addGiven(c *cobra.Command, opt *setup.Options) {
 		}
 		return err
 	})
-	for _, name := range []string{"settings", "managed-settings", "strict-mcp-config", "tools", "max-thinking-tokens", "task-budget", "agent", "plugin-dir", "plugin-dir-no-mcp", "resume-session-at", "resume-drops-turn"} {
-		_ = fs.MarkHidden(name)
-	}
+	hideBare(fs)
 }
 
 // thinking returns the effort that thinks within a number of tokens.

@@ -13,7 +13,7 @@ import (
 func TestWrongNumberOfArguments(t *testing.T) {
 	for _, args := range [][]string{
 		{"sandbox"}, {"sandbox", "--"}, {"memory", "add"}, {"swarm", "plan"}, {"swarm", "status", "a", "b"}, {"swarm", "report", "a", "b"},
-		{"swarm", "attach", "a", "b"}, {"swarm", "cancel", "a", "b"}, {"lsp", "restart", "a", "b"}, {"attach", "a", "b"},
+		{"swarm", "attach", "a", "b"}, {"swarm", "list", "a"}, {"worker", "a"}, {"swarm", "cancel", "a", "b"}, {"lsp", "restart", "a", "b"}, {"attach", "a", "b"},
 	} {
 		a := &App{Environment: setup.Environment{Err: io.Discard, Dir: t.TempDir(), Env: func(string) string { return "" }}, In: strings.NewReader(""), Out: io.Discard}
 		root := a.root()
