@@ -140,16 +140,15 @@ type conversation struct {
 	prompts   []queued         // that wait for what comes before them
 	withheld  []session.Prompt // that start no turn: they come with the next prompt
 
-	submitted        int                  // prompts whose Prompted was not seen yet
-	forms            []*structured.Answer // of them, if answers have a form
-	form             *structured.Answer   // of the running turn, or of the last one
-	running          bool                 // a turn
-	last             string               // the call that was started last
-	open             map[string]ask       // questions to the program, by request
-	answers          map[string]*pendingAnswer
-	changes          map[int64]change // requests that wait for the end of an operation
-	compacts         map[int64]bool   // compactions that a prompt asked for
-	refusals         []error          // of prompts that were refused while a turn ran
+	submitted        int                          // prompts whose Prompted was not seen yet
+	forms            []*structured.Answer         // of them, if answers have a form
+	form             *structured.Answer           // of the running turn, or of the last one
+	running          bool                         // a turn
+	last             string                       // the call that was started last
+	open             map[string]ask               // questions to the program, by request
+	operations       map[int64]func(event.OpDone) // what is done when an operation has ended, by its cause
+	compacting       int                          // of them, those that a prompt asked for
+	refusals         []error                      // of prompts that were refused while a turn ran
 	requests         int
 	requester        *requester
 	outgoingRequests map[string]*outgoing // requests to the program, besides questions
@@ -177,7 +176,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	defer stop()
 	t := &conversation{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1), replies: make(chan func()),
-		open: map[string]ask{}, answers: map[string]*pendingAnswer{}, changes: map[int64]change{}, compacts: map[int64]bool{},
+		open: map[string]ask{}, operations: map[int64]func(event.OpDone){},
 		requester: newRequester(), outgoingRequests: map[string]*outgoing{},
 	}
 	t.setup.Answer, t.silent = o.Answer, o.Silent
@@ -269,7 +268,7 @@ func (t *conversation) loop(lines <-chan line, stopped <-chan struct{}) error {
 // busy reports whether a turn runs or is about to start, also by the prompt of a person
 // who steers the session from elsewhere.
 func (t *conversation) busy() bool {
-	return t.signal == "" && t.s != nil && t.s.TurnAfter(t.lastSeq) || t.running || t.reloading || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.changes) > 0 || len(t.compacts) > 0
+	return t.signal == "" && t.s != nil && t.s.TurnAfter(t.lastSeq) || t.running || t.reloading || t.sending || t.submitted > 0 || len(t.prompts) > 0 || len(t.operations) > 0
 }
 
 // stop interrupts what runs, and ends the conversation after it.
@@ -344,8 +343,10 @@ func (t *conversation) handle(e event.Event) {
 	case event.Interrupted:
 		t.withdraw()
 	case event.OpDone:
-		t.changed(e.Cause, b)
-		t.compacted(e.Cause, b)
+		if done := t.operations[e.Cause]; done != nil {
+			delete(t.operations, e.Cause)
+			done(b)
+		}
 	case event.Ended:
 		t.running = false
 		t.withdraw()

@@ -15,7 +15,7 @@ import (
 
 // ask is an open question to the program.
 type ask struct {
-	of       string // the session's question
+	of       *pendingAnswer
 	question event.Question
 	text     string          // of a question of the model's own
 	input    json.RawMessage // as it was sent to the program
@@ -72,10 +72,9 @@ func (t *conversation) ask(a event.Asked) {
 		return
 	}
 	sh := &pendingAnswer{answer: session.Answer{ID: a.ID}}
-	t.answers[a.ID] = sh
 	if len(a.Questions) == 0 {
 		input := t.asksPerson(a)
-		t.put(sh, ask{of: a.ID, text: a.Text, input: input}, askRequest{Tool: askTool, Input: input, Call: t.last})
+		t.put(ask{of: sh, text: a.Text, input: input}, askRequest{Tool: askTool, Input: input, Call: t.last})
 		return
 	}
 	for _, q := range a.Questions {
@@ -84,7 +83,7 @@ func (t *conversation) ask(a event.Asked) {
 			c.Tool, c.Args = q.Tool, encode(map[string]string{"description": q.Title, "preview": q.Preview})
 		}
 		name, input := t.w.name(c.Tool), hook.Renamed(c.Args)
-		k := ask{of: a.ID, question: q, input: input, rule: t.ruleOf(q.Pattern)}
+		k := ask{of: sh, question: q, input: input, rule: t.ruleOf(q.Pattern)}
 		r := askRequest{Tool: name, Input: input, Reason: q.Reason, Title: q.Title, Call: q.Call}
 		if a.From != "" {
 			r.Title = a.From + ": " + r.Title
@@ -95,7 +94,7 @@ func (t *conversation) ask(a event.Asked) {
 		if q.Edits {
 			r.Suggestions = append(r.Suggestions, permissionUpdate{Type: "setMode", Mode: permission.Default(true).Editing().Hook(), Destination: "session"})
 		}
-		t.put(sh, k, r)
+		t.put(k, r)
 	}
 }
 
@@ -115,12 +114,12 @@ func (t *conversation) asksPerson(a event.Asked) json.RawMessage {
 }
 
 // put sends one question to the program.
-func (t *conversation) put(sh *pendingAnswer, k ask, r askRequest) {
+func (t *conversation) put(k ask, r askRequest) {
 	t.requests++
 	id := fmt.Sprintf("pawl-%d", t.requests)
 	r.Subtype = "can_use_tool"
 	t.open[id] = k
-	sh.open++
+	k.of.open++
 	t.w.request(id, r)
 }
 
@@ -137,7 +136,7 @@ func (t *conversation) answered(r response) {
 		return
 	}
 	delete(t.open, r.RequestID)
-	sh := t.answers[k.of]
+	sh := k.of
 	sh.open--
 	var said struct {
 		Behavior    string             `json:"behavior"` // allow, deny
@@ -177,7 +176,6 @@ func (t *conversation) answered(r response) {
 		}
 	}
 	if sh.open == 0 {
-		delete(t.answers, k.of)
 		t.answer(sh.answer)
 	}
 	if said.Interrupt && !allowed {
@@ -214,16 +212,15 @@ func (t *conversation) inputClosed() {
 		c.answer <- response{Error: errAway.Error()}
 		delete(t.outgoingRequests, id)
 	}
-	for id, sh := range t.answers {
-		for _, k := range t.open {
-			if k.of == id && k.text == "" {
-				sh.answer.Verdicts = append(sh.answer.Verdicts, event.Verdict{Call: k.question.Call, Scope: event.No, Why: "nobody is there to be asked any more"})
-			}
+	for _, k := range t.open {
+		if k.text == "" {
+			k.of.answer.Verdicts = append(k.of.answer.Verdicts, event.Verdict{Call: k.question.Call, Scope: event.No, Why: "nobody is there to be asked any more"})
 		}
-		t.answer(sh.answer)
+		if k.of.open--; k.of.open == 0 {
+			t.answer(k.of.answer)
+		}
 	}
 	clear(t.open)
-	clear(t.answers)
 }
 
 // answer submits an answer. Its error is not needed: the question is no longer open.
@@ -235,7 +232,6 @@ func (t *conversation) withdraw() {
 		t.w.cancelRequest(id)
 	}
 	clear(t.open)
-	clear(t.answers)
 }
 
 // refuse answers all questions with no.

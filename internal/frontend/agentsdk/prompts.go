@@ -20,7 +20,7 @@ type queued struct {
 // waits reports whether a prompt comes after something that is not finished: each prompt
 // has a turn, and a result, of its own.
 func (t *conversation) waits(p queued) bool {
-	return t.sending || t.reloading || len(t.compacts) > 0 || !p.joins && (t.running || t.submitted > 0)
+	return t.sending || t.reloading || t.compacting > 0 || !p.joins && (t.running || t.submitted > 0)
 }
 
 // next submits the prompts whose time has come.
@@ -105,15 +105,13 @@ func (t *conversation) compact(s *session.Session, focus string) {
 		t.refused(err)
 		return
 	}
-	t.compacts[cause] = true
+	t.compacting++
+	t.operations[cause] = t.compacted
 }
 
 // compacted writes the result of a compaction that a prompt asked for.
-func (t *conversation) compacted(cause int64, done event.OpDone) {
-	if !t.compacts[cause] {
-		return
-	}
-	delete(t.compacts, cause)
+func (t *conversation) compacted(done event.OpDone) {
+	t.compacting--
 	switch err := done.Err(); {
 	case err != nil:
 		t.refused(err)

@@ -303,24 +303,8 @@ func (t *conversation) later(id string, answer any, op session.Op) error {
 	if err != nil {
 		return err
 	}
-	t.changes[cause] = change{id, answer}
+	t.operations[cause] = func(done event.OpDone) { t.w.response(id, answer, done.Err()) }
 	return errLater
-}
-
-// change is a request that waits for the end of an operation, and its answer.
-type change struct {
-	id     string
-	answer any
-}
-
-// changed answers the request that started an operation.
-func (t *conversation) changed(cause int64, done event.OpDone) {
-	c, ok := t.changes[cause]
-	if !ok {
-		return
-	}
-	delete(t.changes, cause)
-	t.w.response(c.id, c.answer, done.Err())
 }
 
 // window describes what fills the model's context.
