@@ -89,7 +89,6 @@ type agent struct {
 	dialect
 
 	readsBuffers, writesBuffers bool           // what the editor offers
-	bufferTime                  time.Duration  // see buffers
 	pendingRequests             sync.WaitGroup // requests that are not answered yet
 
 	mu       sync.Mutex
@@ -106,7 +105,8 @@ const patience = 10 * time.Second
 func Run(ctx context.Context, o Options) (signal string, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a := &agent{Options: o, ctx: ctx, sessions: map[string]*openSession{}, bufferTime: cmp.Or(o.BufferTime, bufferTime)}
+	o.BufferTime = cmp.Or(o.BufferTime, bufferTime)
+	a := &agent{Options: o, ctx: ctx, sessions: map[string]*openSession{}}
 	ready := make(chan struct{})
 	in := newLines(o.In, o.Out, o.Err)
 	in.ended = a.finish // the connection can send until then

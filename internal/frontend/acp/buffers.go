@@ -39,7 +39,7 @@ func (b *buffers) ask(ctx context.Context, method string, params object, result 
 	if !open || b.deaf.Load() {
 		return false
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, b.a.bufferTime, context.DeadlineExceeded)
+	ctx, stop := context.WithTimeoutCause(ctx, b.a.BufferTime, context.DeadlineExceeded)
 	defer stop()
 	params["sessionId"] = id
 	err := b.a.request(ctx, method, params, result)

@@ -180,12 +180,9 @@ func (d dialect) textForm(session, text string) object {
 }
 
 // showTerminal shows a terminal in a call that runs a command.
-func (d dialect) showTerminal(id, command, dir string) []object {
+func (d dialect) showTerminal(id, dir string) []object {
 	if d.v2() {
 		about := object{"sessionUpdate": "terminal_update", "terminalId": id, "cwd": dir}
-		if command != "" {
-			about["command"] = command
-		}
 		return []object{about, d.call(callState{id: id, content: []object{terminal(id)}}, false)}
 	}
 	o := d.call(callState{id: id, content: []object{terminal(id)}}, false)

@@ -76,7 +76,7 @@ func finished(open bool, exit *int) string {
 // output shows more output of a running call: in a terminal, or the end of it as text.
 func (t *openSession) output(id, more string) {
 	if t.a.terminals {
-		t.terminal(id, "")
+		t.terminal(id)
 		t.send(t.a.moreOutput(id, more))
 		return
 	}
@@ -96,12 +96,12 @@ func (t *openSession) output(id, more string) {
 }
 
 // terminal shows a terminal in a call, once.
-func (t *openSession) terminal(id, command string) {
+func (t *openSession) terminal(id string) {
 	if t.terminals[id] {
 		return
 	}
 	t.terminals[id] = true
-	for _, u := range t.a.showTerminal(id, command, t.dir) {
+	for _, u := range t.a.showTerminal(id, t.dir) {
 		t.send(u)
 	}
 }
@@ -137,7 +137,7 @@ func (t *openSession) result(id string, b chat.Block) []object {
 	switch {
 	case runs && t.a.terminals && (output != "" || t.terminals[id]):
 		if !t.terminals[id] {
-			t.terminal(id, "")
+			t.terminal(id)
 			t.send(t.a.moreOutput(id, output))
 		}
 		t.send(t.a.exited(id, exit))

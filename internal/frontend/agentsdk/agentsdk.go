@@ -177,7 +177,7 @@ func Run(ctx context.Context, o Options) (code int, err error) {
 	t := &conversation{
 		Options: o, ctx: own, events: make(chan eventOrError), accepted: make(chan error, 1), replies: make(chan func()),
 		open: map[string]ask{}, operations: map[int64]func(event.OpDone){},
-		requester: newRequester(), outgoingRequests: map[string]*outgoing{},
+		requester: &requester{to: make(chan *outgoing), drop: make(chan *outgoing), over: make(chan struct{})}, outgoingRequests: map[string]*outgoing{},
 	}
 	t.setup.Answer, t.silent = o.Answer, o.Silent
 	t.w = newWriter(o.Out, o.Version, o.Partial)

@@ -50,7 +50,7 @@ func (t *conversation) initialize(raw json.RawMessage) (any, error) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, err
 	}
-	set := Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Servers: serversOf(t.requester, r.Servers), Deny: r.Denied}
+	set := Setup{System: string(r.SystemPrompt), Append: r.Append, Answer: t.Answer, Servers: &Servers{Names: r.Servers, requester: t.requester, own: map[string]chan []byte{}}, Deny: r.Denied}
 	var idle []string
 	if set.Hooks, idle, err = hooksOf(t.requester, r.Hooks); err != nil {
 		return nil, err

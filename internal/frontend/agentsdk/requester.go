@@ -36,10 +36,6 @@ type outgoing struct {
 	answer chan response // holds one
 }
 
-func newRequester() *requester {
-	return &requester{to: make(chan *outgoing), drop: make(chan *outgoing), over: make(chan struct{})}
-}
-
 var errAway = errors.New("the program has closed its side")
 
 // call sends a request and returns the program's answer.
@@ -171,10 +167,6 @@ type Servers struct {
 
 // maxOwn is how many messages of a server may wait.
 const maxOwn = 64
-
-func serversOf(b *requester, names []string) *Servers {
-	return &Servers{Names: names, requester: b, own: map[string]chan []byte{}}
-}
 
 // mcpMessage is the request that carries a message to a server, or from one.
 type mcpMessage struct {

@@ -239,9 +239,11 @@ func (s *opening) serverOptions(list []mcp.Server) mcp.Options {
 
 // mcpOptions returns how the servers of a folder are run.
 func (e *Environment) mcpOptions(list []mcp.Server, paths settings.Paths, dir string, by Confinement, start process.Starter) mcp.Options {
+	at := neutral(paths.State, dir)
 	return mcp.Options{
 		Root: dir, Servers: list, Start: start, Confine: by.mcp,
-		Apart: apartFrom(dir, e.Env("HOME")), Neutral: neutralServer(paths.State, dir, by), Pins: mcp.NewPins(paths.Pins()), Packages: e.packages(dir), Grants: e.grants(paths),
+		Neutral: func(s mcp.Server) (string, error) { return at(by.mcp(s).Level != process.Unconfined), nil },
+		Apart:   apartFrom(dir, e.Env("HOME")), Pins: mcp.NewPins(paths.Pins()), Packages: e.packages(dir), Grants: e.grants(paths),
 		Version: e.Version, Now: e.Now,
 	}
 }

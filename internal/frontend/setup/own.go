@@ -96,12 +96,6 @@ func neutral(state, dir string) func(confined bool) string {
 	}
 }
 
-// neutralServer is neutral, for an MCP server.
-func neutralServer(state, dir string, by Confinement) func(mcp.Server) (string, error) {
-	at := neutral(state, dir)
-	return func(s mcp.Server) (string, error) { return at(by.mcp(s).Level != process.Unconfined), nil }
-}
-
 // dependentHooks returns the hooks of the person and of plugins that start in the
 // workspace with all rights of the person, each with its part: the folder must be trusted.
 func (t *Trust) dependentHooks(rules []hook.Rule, by Confinement) (out []hook.Rule) {
