@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/plugin"
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/skills"
-	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -199,19 +198,10 @@ func (p plugins) show(asks []trust.AssessedPart) {
 			p.say("  … and %d more", len(asks)-i)
 			break
 		}
-		p.say("  %s %s: %s", map[trust.Kind]string{trust.Hook: "hook", trust.MCP: "MCP server"}[j.Kind], j.Name, strings.Join(j.Runs, ", "))
-		lines := j.Lines
-		if j.Was != nil {
-			lines = j.Difference()
+		if j.Was == nil {
+			j.Lines = slices.DeleteFunc(slices.Clone(j.Lines), func(l string) bool { return strings.HasPrefix(l, "its files: ") })
 		}
-		lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return j.Was == nil && strings.HasPrefix(l, "its files: ") })
-		for n, l := range lines {
-			if n == 2*shownLines {
-				p.say("      … and %s more", plural.Of(len(lines)-n, "line"))
-				break
-			}
-			p.say("      %s", l)
-		}
+		showPart(p.say, j, false, 2*shownLines)
 	}
 }
 

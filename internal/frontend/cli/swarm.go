@@ -285,9 +285,6 @@ func atServer[T any](a *App, use, short string, list func(swarmrun.At, context.C
 	at := swarmrun.At{Environment: &a.Environment}
 	asJSON := false
 	c := &cobra.Command{Use: use, Short: short, Args: exactly(0), RunE: func(c *cobra.Command, _ []string) error {
-		if at.Server.URL == "" {
-			return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
-		}
 		all, err := list(at, c.Context())
 		switch {
 		case err != nil:
@@ -330,9 +327,6 @@ func swarmMachinesCommand(a *App) *cobra.Command {
 func swarmDrainCommand(a *App) *cobra.Command {
 	at := swarmrun.At{Environment: &a.Environment}
 	c := &cobra.Command{Use: "drain --nats URL MACHINE", Short: "Let the workers of a machine finish their tasks, take no new ones and end", Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
-		if at.Server.URL == "" {
-			return usageError("--nats is missing: name the NATS server, such as --nats tls://host:4222")
-		}
 		all, err := at.Drain(c.Context(), args[0])
 		for _, m := range all {
 			fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s takes no new tasks; it ends after %d", m.Name, m.Works)))

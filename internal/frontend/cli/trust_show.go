@@ -56,7 +56,7 @@ func showRunning(say func(string, ...any), v trust.Assessment) (runs int) {
 			say("if you trust this folder, pawl runs these as you, without asking:")
 		}
 		if runs++; runs <= shownParts {
-			showPart(say, p, v.State == trust.Changed)
+			showPart(say, p, v.State == trust.Changed, shownLines)
 		}
 	}
 	if runs > shownParts {
@@ -65,8 +65,9 @@ func showRunning(say func(string, ...any), v trust.Assessment) (runs int) {
 	return runs
 }
 
-// showPart shows one part with its lines; with why, also why it is not trusted.
-func showPart(say func(string, ...any), p trust.AssessedPart, why bool) {
+// showPart shows one part with its lines, at most that many; with why, also why it is not
+// trusted.
+func showPart(say func(string, ...any), p trust.AssessedPart, why bool, most int) {
 	mark := ""
 	if !p.Trusted && why {
 		mark = " (" + p.Why + ")"
@@ -78,7 +79,7 @@ func showPart(say func(string, ...any), p trust.AssessedPart, why bool) {
 		lines = p.Difference()
 	}
 	for i, l := range lines {
-		if i == shownLines {
+		if i == most {
 			say("      … and %s more", plural.Of(len(lines)-i, "line"))
 			break
 		}

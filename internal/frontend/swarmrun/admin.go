@@ -35,6 +35,9 @@ func (a At) log(ctx context.Context, id string) (*Log, error) {
 }
 
 func on[T any](a At, do func(nc *nats.Conn) (T, error)) (T, error) {
+	if a.Server.URL == "" {
+		return *new(T), setup.Usage("--nats is missing: name the NATS server, such as --nats tls://host:4222")
+	}
 	nc, err := a.Server.connect(a.Env, nil)
 	if err != nil {
 		return *new(T), err
