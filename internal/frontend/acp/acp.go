@@ -29,6 +29,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -45,12 +46,6 @@ type Place struct {
 	Files func(tool.Files) tool.Files
 }
 
-// Listed is a stored session.
-type Listed struct {
-	ID, Dir, Title string
-	Updated        time.Time
-}
-
 // Options of Run.
 type Options struct {
 	In  io.Reader
@@ -60,7 +55,7 @@ type Options struct {
 	// Chat returns the configuration of a conversation at a place.
 	Chat func(context.Context, Place) (chat.Config, error)
 	// Sessions lists the stored sessions of a folder, of all folders for "", newest first.
-	Sessions func(ctx context.Context, dir string) ([]Listed, error)
+	Sessions func(ctx context.Context, dir string) ([]event.Row, error)
 	Delete   func(ctx context.Context, id string) error
 	// Models lists the models that can be used, each as provider/name.
 	Models func(context.Context) []string

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/llm/llmtest"
 	"github.com/pawl-agent/pawl/internal/core/must"
@@ -96,9 +97,9 @@ func editModel(t *testing.T, version int, offers object, m *llmtest.Model) *edit
 				return &chat.Opened{Session: s, Close: func() { _ = s.Close() }, Notes: []string{"hello"}}, nil
 			}}, nil
 		},
-		Sessions: func(context.Context, string) (out []Listed, _ error) {
+		Sessions: func(context.Context, string) (out []event.Row, _ error) {
 			for i := range listed + 1 {
-				out = append(out, Listed{ID: fmt.Sprint("s", i), Dir: dir, Title: "a title"})
+				out = append(out, event.Row{ID: fmt.Sprint("s", i), Dir: dir, Title: "a title"})
 			}
 			return out, nil
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/acp"
@@ -96,7 +97,7 @@ func editorChat(a *App, f *flags, p acp.Place) (chat.Config, error) {
 
 // storedSessions returns the sessions of a folder, or of all folders for "", except
 // those of agents.
-func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, error) {
+func (a *App) storedSessions(ctx context.Context, dir string) ([]event.Row, error) {
 	st, _, err := a.store(ctx)
 	if errors.Is(err, errNoSessions) { // before the first one
 		return nil, nil
@@ -110,15 +111,7 @@ func (a *App) storedSessions(ctx context.Context, dir string) ([]acp.Listed, err
 			return nil, err
 		}
 	}
-	rows, err := allOwn(ctx, st, dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []acp.Listed
-	for _, r := range rows {
-		out = append(out, acp.Listed{ID: r.ID, Dir: r.Dir, Title: r.Title, Updated: r.Updated})
-	}
-	return out, nil
+	return allOwn(ctx, st, dir)
 }
 
 func (a *App) deleteStored(ctx context.Context, id string) error {
