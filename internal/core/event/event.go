@@ -139,6 +139,11 @@ func (e *HeldError) Error() string {
 // Fold is a piece of state. Only Apply changes it.
 type Fold interface{ Apply(Event) }
 
+// Each is a fold that calls a function.
+type Each func(Event)
+
+func (f Each) Apply(e Event) { f(e) }
+
 // Origin is the event up to which a fork shares its parent's events.
 type Origin struct {
 	Session string `json:"session"`

@@ -1,7 +1,6 @@
 package agentsdk
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -282,19 +281,13 @@ func (t *conversation) rewind(id string, r request, _ json.RawMessage) (any, err
 }
 
 // promptOf returns the event of the prompt that has a uuid, 0 for none.
-func (t *conversation) promptOf(s *session.Session, uuid string) int64 {
-	ctx, stop := context.WithCancel(t.ctx)
-	defer stop()
-	last := s.View().Last()
-	for e, err := range s.Events(ctx, 0) { // a session has at least one event
-		if b, ok := e.Body.(event.Prompted); ok && b.ID == uuid && uuid != "" {
-			return e.Seq
+func (t *conversation) promptOf(s *session.Session, uuid string) (seq int64) {
+	_ = s.View().Fold(t.ctx, event.Each(func(e event.Event) { // none is found in a log that cannot be read
+		if b, ok := e.Body.(event.Prompted); ok && seq == 0 && b.ID == uuid && uuid != "" {
+			seq = e.Seq
 		}
-		if err != nil || e.Seq >= last {
-			break
-		}
-	}
-	return 0
+	}))
+	return seq
 }
 
 // later submits an operation whose end answers a request.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/pawl-agent/pawl/internal/core/event"
 
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -36,21 +37,10 @@ func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (o
 // destroyed and no undo can restore, "" for nothing.
 func Lost(ctx context.Context, s *session.Session, kind undo.Kind) string {
 	lost := brief.Lost{All: kind == undo.ByAll}
-	if kind == undo.ByRedo || s.View().Last() == 0 {
+	if kind == undo.ByRedo {
 		return ""
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	last := s.View().Last()
-	for e, err := range s.Events(ctx, 0) {
-		if err != nil {
-			break // an undo does not depend on this
-		}
-		lost.Apply(e.Body)
-		if e.Seq >= last {
-			break
-		}
-	}
+	_ = s.View().Fold(ctx, event.Each(func(e event.Event) { lost.Apply(e.Body) })) // an undo does not depend on it
 	return lost.String()
 }
 

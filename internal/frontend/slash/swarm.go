@@ -64,17 +64,7 @@ func swarmOf(ctx context.Context, h Host) *swarm.Schedule {
 	if h.Session() == nil {
 		return s
 	}
-	last := h.Session().View().Last()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	for e, err := range h.Session().Events(ctx, 0) {
-		if err != nil {
-			break // what was read is shown
-		}
-		if s.Apply(e); e.Seq >= last {
-			break
-		}
-	}
+	_ = h.Session().View().Fold(ctx, s) // what was read is shown
 	return s
 }
 
