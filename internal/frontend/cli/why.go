@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -43,7 +44,7 @@ func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) 
 		return err
 	}
 	fold := why.Fold{}
-	broken := passEvents(ctx, st, row.ID, func(e event.Event) error { fold.Apply(e); return nil })
+	broken := eventlog.Fold(ctx, st, row.ID, eventlog.Snapshots{}, &fold)
 	found := fold.Findings()
 	if asJSON {
 		if err := printJSON(a.Out, struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -127,11 +128,5 @@ func openStore(ctx context.Context, e *setup.Environment) (event.Store, error) {
 
 func read(ctx context.Context, st event.Store, id string) (*Log, error) {
 	l := &Log{ID: id}
-	for e, err := range st.Read(ctx, id, 0) {
-		if err != nil {
-			return nil, err
-		}
-		l.Apply(e)
-	}
-	return l, nil
+	return l, eventlog.Fold(ctx, st, id, eventlog.Snapshots{}, l)
 }
