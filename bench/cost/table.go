@@ -14,7 +14,7 @@ import (
 type result struct {
 	binary               float64 // MB
 	version, nothing     time.Duration
-	start                time.Duration // to the first request
+	start, again         time.Duration // to the first request, in a new home and in a known one
 	tool                 time.Duration // a command's own process
 	early, late          time.Duration // a turn
 	own                  time.Duration // pawl's processor's time for a turn
@@ -27,7 +27,7 @@ type result struct {
 func (r result) print(n int) {
 	fmt.Printf("binary                         %8.1f MB\n", r.binary)
 	fmt.Printf("pawl --version                 %8.1f ms   (an empty process: %.1f ms)\n", ms(r.version), ms(r.nothing))
-	fmt.Printf("start to first request         %8.1f ms\n", ms(r.start))
+	fmt.Printf("start to first request         %8.1f ms   (in a home that it knows: %.1f ms)\n", ms(r.start), ms(r.again))
 	fmt.Printf("a turn near 10                 %8.2f ms   (the tool's own process: %.2f ms)\n", ms(r.early), ms(r.tool))
 	fmt.Printf("a turn near %-6d             %8.2f ms   ratio %.2f   (pawl's own CPU: %.2f ms)\n", n, ms(r.late), float64(r.late)/float64(r.early), ms(r.own))
 	fmt.Printf("least share of the prefix      %8.2f %%\n", 100*r.share)
