@@ -22,19 +22,19 @@ const change = "add|fix|refactor|rename|implement|write|rewrite|update|remove|de
 // asks has the words that ask for a change, or may do so.
 var asks = sync.OnceValue(func() phrase {
 	wanted := either(head("should|must|ought|need to|needs to|hoping|suggestion"),
-		in(one("i|we|you|user|users"), head("need|want|wish")),
-		in(one("would|i'd|we'd"), maybe(one("also")), head("like|love|prefer")))
+		seq(one("i|we|you|user|users"), head("need|want|wish")),
+		seq(one("would|i'd|we'd"), maybe(one("also")), head("like|love|prefer")))
 	return either(
-		in(begin, courtesy, many(in(one("help me|try to|go ahead and|let's|lets|yes|need|needs"), maybe(one(",")))), head(change)),
-		in(begin, one("need|needs"), word),
-		in(one(mark+"|and|then|please"), many(one("please|just|also|then|and|now")), one(change), either(head("it|them|this|that|the|a|an|all|any|my|our|`"), end)),
-		in(begin, one(auxiliary+"|any|i|we|it|there|if|maybe|perhaps"), skip, one("to"), maybe(one("also")),
+		seq(begin, courtesy, many(seq(one("help me|try to|go ahead and|let's|lets|yes|need|needs"), maybe(one(",")))), head(change)),
+		seq(begin, one("need|needs"), word),
+		seq(one(mark+"|and|then|please"), many(one("please|just|also|then|and|now")), one(change), either(head("it|them|this|that|the|a|an|all|any|my|our|`"), end)),
+		seq(begin, one(auxiliary+"|any|i|we|it|there|if|maybe|perhaps"), skip, one("to"), maybe(one("also")),
 			head("add|have|make|support|implement|include|provide|offer|allow|introduce|extend|improve|fix|change|rename|remove|refactor|split|expose")),
-		in(either(begin, one(mark)), courtesy, one("can|could|would|will|shall"), either(
-			in(one("you|u"), many(one("please|also|just|maybe|help|me|us|to")), head(change)),
-			in(one("we|someone|somebody|anyone|it|they|there"), word))),
+		seq(either(begin, one(mark)), courtesy, one("can|could|would|will|shall"), either(
+			seq(one("you|u"), many(one("please|also|just|maybe|help|me|us|to")), head(change)),
+			seq(one("we|someone|somebody|anyone|it|they|there"), word))),
 		head("feature|enhancement|proposal|would be|any plan|any plans|any chance"),
-		in(wanted, stating), // in what is no question, also what is wanted
+		seq(wanted, stating), // in what is no question, also what is wanted
 	)
 })
 

@@ -70,12 +70,12 @@ func bare(w string) string {
 	return w
 }
 
-// in matches phrases one after the other.
-func in(order ...phrase) phrase {
+// seq matches phrases one after the other.
+func seq(order ...phrase) phrase {
 	if len(order) == 1 {
 		return order[0]
 	}
-	rest := in(order[1:]...)
+	rest := seq(order[1:]...)
 	return func(s sentence, i int, next func(int) bool) bool {
 		return order[0](s, i, func(end int) bool { return rest(s, end, next) })
 	}
@@ -88,9 +88,9 @@ func either(others ...phrase) phrase {
 }
 
 // maybe matches a phrase or nothing.
-func maybe(p phrase) phrase { return either(p, nothingMore) }
+func maybe(p phrase) phrase { return either(p, empty) }
 
-func nothingMore(_ sentence, i int, next func(int) bool) bool { return next(i) }
+func empty(_ sentence, i int, next func(int) bool) bool { return next(i) }
 
 // many matches a phrase any number of times.
 func many(p phrase) phrase {

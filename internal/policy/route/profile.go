@@ -19,14 +19,14 @@ func profileTrajectory() Trajectory {
 
 var (
 	lasting = sync.OnceValue(func() phrase {
-		return in(begin, maybe(one("please")), either(
-			in(one("remember to|make sure to|be sure to"), one("always|never")),
+		return seq(begin, maybe(one("please")), either(
+			seq(one("remember to|make sure to|be sure to"), one("always|never")),
 			one("do not ever|don't ever|dont ever|always|never|by default|as a rule"),
-			in(one("from now on|going forward|in future|in the future|henceforth"), maybe(one(",")))), word, skip, end)
+			seq(one("from now on|going forward|in future|in the future|henceforth"), maybe(one(",")))), word, skip, end)
 	})
 	// other is about one place or task, or asks.
 	other = sync.OnceValue(func() phrase {
-		return either(head("here|there|instead|this"), one("?"), in(one(mark), one("and")), in(one("then"), head(change)))
+		return either(head("here|there|instead|this"), one("?"), seq(one(mark), one("and")), seq(one("then"), head(change)))
 	})
 	// happens has what names a file, or tells what happens ("always fails").
 	happens = lazyregexp.New(`[a-z]\.[a-z]{1,5}\b|^(?:please )?(?:always|never) (?:mind|was|were|had|did|been|got|is|has|does|\w*[^su]s|\w*[^e]ed)\b`)

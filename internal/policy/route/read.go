@@ -25,47 +25,47 @@ const (
 )
 
 // courtesy has the words before what somebody says.
-var courtesy = many(in(one("hi|hello|hey|ok|okay|so|well|also|and|then|now|just|please|quick question|thanks|there|all|everyone"), maybe(one(mark))))
+var courtesy = many(seq(one("hi|hello|hey|ok|okay|so|well|also|and|then|now|just|please|quick question|thanks|there|all|everyone"), maybe(one(mark))))
 
 // question is a sentence that asks: it has a question mark and a question word, or begins as
 // "what does".
 var question = sync.OnceValue(func() phrase {
-	about := in(maybe(one("in|at|on|for|from|to|by|with|of|under|any idea|any ideas")), head(wh))
-	explain := in(one("you"), maybe(one("please")), head("explain|tell me|tell us|show me|show us|describe|summarise|summarize|clarify"))
+	about := seq(maybe(one("in|at|on|for|from|to|by|with|of|under|any idea|any ideas")), head(wh))
+	explain := seq(one("you"), maybe(one("please")), head("explain|tell me|tell us|show me|show us|describe|summarise|summarize|clarify"))
 	whose := either(head("i|the|a|an|this|that|these|those|my|our|your"), explain)
 	return either(
-		in(either(in(begin, courtesy), in(one(mark+"|`"), many(one("so|and|but|then")))), either(about, head(doing), in(one(modal), whose)), asking),
-		in(begin, courtesy, either(
-			in(one(wh), one("?"), end),
+		seq(either(seq(begin, courtesy), seq(one(mark+"|`"), many(one("so|and|but|then")))), either(about, head(doing), seq(one(modal), whose)), asking),
+		seq(begin, courtesy, either(
+			seq(one(wh), one("?"), end),
 			one("why's|whys|what's|whats|how's|hows|where's|wheres|who's|whos|which's|when's|whens"),
-			in(one(wh), maybe(one("many|much|long|often")), head(auxiliary)))),
+			seq(one(wh), maybe(one("many|much|long|often")), head(auxiliary)))),
 	)
 })
 
 // context may stand beside a question. Other statements are a report's.
 var context = sync.OnceValue(func() phrase {
-	who := in(head("i'm|i am|we're|we are|we use|i use|so|given|thank you"), skip)
-	return in(begin, either(in(one("`"), skip), in(courtesy, maybe(either(who, word)))), end)
+	who := seq(head("i'm|i am|we're|we are|we use|i use|so|given|thank you"), skip)
+	return seq(begin, either(seq(one("`"), skip), seq(courtesy, maybe(either(who, word)))), end)
 })
 
 // nothing is the person's own "change nothing", with or without a request to answer.
 var nothing = sync.OnceValue(func() phrase {
 	later := "yet|for now|here|please|at all"
-	all := either(one("anything"), in(maybe(one("any|any of the|any of my")), one("file|files|code")),
-		in(one("the|my|our"), one("code|codebase|files|repo|repository|project|workspace")))
-	everything := in(all, many(one(later+"|though|yourself")))
-	changing := in(one("changing|editing|modifying|touching"), everything)
-	never := in(one("do not|don't|dont"), many(one("please|actually|you")), either(
-		in(one("change|edit|modify|touch|alter|write|fix"), everything),
-		in(one("make|apply"), maybe(one("any")), maybe(one("code")), one("changes|edits|modifications"), many(either(one(later), in(one("to"), everything)))),
-		in(one("change it|edit it|fix it|implement it|do it"), many(one("yet|for now|please")))))
-	andTell := in(maybe(in(one(mark), many(one("but|just|only|and|please")), either(head(telling+"|"+wh+"|"+auxiliary), one("i only want|i just want")), skip)), end)
-	opening := in(begin, courtesy, maybe(one("can you|could you")), maybe(one("please")))
+	all := either(one("anything"), seq(maybe(one("any|any of the|any of my")), one("file|files|code")),
+		seq(one("the|my|our"), one("code|codebase|files|repo|repository|project|workspace")))
+	everything := seq(all, many(one(later+"|though|yourself")))
+	changing := seq(one("changing|editing|modifying|touching"), everything)
+	never := seq(one("do not|don't|dont"), many(one("please|actually|you")), either(
+		seq(one("change|edit|modify|touch|alter|write|fix"), everything),
+		seq(one("make|apply"), maybe(one("any")), maybe(one("code")), one("changes|edits|modifications"), many(either(one(later), seq(one("to"), everything)))),
+		seq(one("change it|edit it|fix it|implement it|do it"), many(one("yet|for now|please")))))
+	andTell := seq(maybe(seq(one(mark), many(one("but|just|only|and|please")), either(head(telling+"|"+wh+"|"+auxiliary), one("i only want|i just want")), skip)), end)
+	opening := seq(begin, courtesy, maybe(one("can you|could you")), maybe(one("please")))
 	return either(
-		in(begin, courtesy, many(one("but|just")), either(never, in(one("without"), changing, maybe(one(",")))), andTell),
-		in(opening, head(telling+"|"+wh+"|"+auxiliary), skip, one(mark+"|but|and"), many(one("but|and|please|just")),
-			either(never, in(one("no"), maybe(one("code")), one("changes|edits"), maybe(one("please")))), andTell),
-		in(opening, head(telling), skip, one("without"), changing, maybe(one("?")), end),
+		seq(begin, courtesy, many(one("but|just")), either(never, seq(one("without"), changing, maybe(one(",")))), andTell),
+		seq(opening, head(telling+"|"+wh+"|"+auxiliary), skip, one(mark+"|but|and"), many(one("but|and|please|just")),
+			either(never, seq(one("no"), maybe(one("code")), one("changes|edits"), maybe(one("please")))), andTell),
+		seq(opening, head(telling), skip, one("without"), changing, maybe(one("?")), end),
 	)
 })
 

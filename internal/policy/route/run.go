@@ -17,12 +17,12 @@ func runTrajectory() Trajectory {
 
 var (
 	runs = sync.OnceValue(func() phrase {
-		return in(begin, either(
-			in(courtesy, maybe(one("can you|could you|would you")), maybe(one("please")), one("run|rerun|re-run"), word, skip, end),
+		return seq(begin, either(
+			seq(courtesy, maybe(one("can you|could you|would you")), maybe(one("please")), one("run|rerun|re-run"), word, skip, end),
 			head("go test|go build|go vet|go run|go fmt|go mod|go generate|go get|go install|go list")))
 	})
 	joins = sync.OnceValue(func() phrase {
-		return either(in(word, one("and|then|until|so|if|but|or|after|before|when|while"), word), one(mark), head("plan|steps|instructions|todo|todos"))
+		return either(seq(word, one("and|then|until|so|if|but|or|after|before|when|while"), word), one(mark), head("plan|steps|instructions|todo|todos"))
 	})
 )
 
