@@ -92,13 +92,14 @@ func maybe(p phrase) phrase { return either(p, empty) }
 
 func empty(_ sentence, i int, next func(int) bool) bool { return next(i) }
 
-// many matches a phrase any number of times.
+// many matches a phrase up to eight times. Who repeats it more often than that does not talk,
+// and to try each number of times from each word would take long.
 func many(p phrase) phrase {
-	var again phrase
-	again = func(s sentence, i int, next func(int) bool) bool {
-		return p(s, i, func(end int) bool { return again(s, end, next) }) || next(i)
+	most := phrase(empty)
+	for range 8 {
+		most = maybe(seq(p, most))
 	}
-	return again
+	return most
 }
 
 // skip matches any words.
