@@ -71,7 +71,9 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 // differs reports whether path.Match does not read a part of a pattern as git does.
 func differs(part string) bool {
 	_, err := path.Match(part, "")
-	return err != nil || strings.Contains(part, "[:")
+	// The "[!" that became "[^" was no beginning of a set, or perhaps not.
+	unsure := strings.Contains(part, "[^") && (strings.Count(part, "[") > 1 || strings.Contains(part, `\[`))
+	return err != nil || unsure || strings.Contains(part, "[:")
 }
 
 // Ignore is the ignore rules in force in a folder. The zero value ignores nothing.

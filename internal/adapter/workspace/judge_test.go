@@ -118,7 +118,7 @@ func instead(t *testing.T, dir, name string) bool {
 	return false
 }
 
-var judgedNames = []string{"a", "b", "a-b", "a.c", "x.o", "y.o", "out", "keep.o", "sp ace", "\xff"}
+var judgedNames = []string{"[!b", "!b", "^b", "[^b", "a", "b", "a-b", "a.c", "x.o", "y.o", "out", "keep.o", "sp ace", "\xff"}
 
 func judged(t *testing.T, r *rand.Rand) {
 	top := must.Dir(t)
@@ -138,7 +138,7 @@ func judged(t *testing.T, r *rand.Rand) {
 	rules := func() []byte {
 		var b strings.Builder
 		for range r.IntN(4) {
-			b.WriteString(pick("", "", "!") + pick("", "/", "a/", "**/") + pick("*.o", "out", "a", "b*", "*", "a-b", "keep.o", "a/**", "[ab]", "a.?", "x[a/b]", "[[:alpha:]]", "é?", "sp\\ ace") + pick("", "", "/") + "\n")
+			b.WriteString(pick("", "", "!") + pick("", "/", "a/", "**/") + pick("*.o", "out", "a", "b*", "*", "a-b", "keep.o", "a/**", "[ab]", "a.?", "x[a/b]", "[[:alpha:]]", "\\[!b", "[a[!]*", "[!a]*", "é?", "sp\\ ace") + pick("", "", "/") + "\n")
 		}
 		return []byte(b.String())
 	}
