@@ -6,15 +6,14 @@
 //	go run ./bench/tui [-pawl BINARY] [-replies 50] [-idle 10s] [-messages 10000] [-check]
 //	go run ./bench/tui [-pawl BINARY] -again DIR
 //
-// It builds pawl, runs it on a pseudo-terminal of 120x40 with an empty home
-// against a server on this machine that streams 1,000 words of Markdown in
-// pieces of 5 bytes, 200 a second, and reads what pawl writes. Bytes and CPU
-// hardly depend on the machine; start and latency do, so the load is printed
-// beside them. With -messages it then holds a conversation of that many messages,
-// prompts and short replies, and compares its memory with that after 100. With
-// -check it fails where a count that does not depend on the
-// machine is over its budget. With -again it takes up the long session that
-// `go run ./bench/resume -dir DIR` has made, and does nothing else.
+// It builds pawl, runs it on a pseudo-terminal of 120x40 with an empty home against a
+// server on this machine that streams 1,000 words of Markdown in pieces of 5 bytes, 200 a
+// second, and reads what pawl writes. Start, latency and CPU depend on the machine, so the
+// load is printed beside them, and CPU is compared with that of a program that only copies
+// the reply (copy.go). With -messages it then holds a conversation of that many messages,
+// prompts and short replies, and compares its memory with that after 100. With -check it
+// fails where a count or ratio is over its budget. With -again it takes up the long session
+// that `go run ./bench/resume -dir DIR` has made, and does nothing else.
 package main
 
 import (
@@ -36,8 +35,16 @@ func main() {
 	resume := flag.String("again", "", "only take up the session of a home that bench/resume -dir kept here")
 	mux := flag.Bool("tmux", false, "only start it in tmux")
 	link := flag.Bool("linked", false, "only tell what it costs a command that does not open it")
+	reply := flag.String("copy", "", "only copy a reply of the server at this URL to the terminal")
 	check := flag.Bool("check", false, "fail where a budget is not kept")
 	flag.Parse()
+	if *reply != "" {
+		if err := copyReply(*reply); err != nil {
+			fmt.Fprintln(os.Stderr, "tui:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*pawl, *resume, *mux, *link, *replies, *messages, *idle, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "tui:", err)
 		os.Exit(1)
@@ -108,17 +115,28 @@ func run(pawl, resume string, mux, link bool, replies, messages int, idle time.D
 	hold("idle bytes", float64(t.written()-bytes), 0, "bytes")
 	hold("idle CPU", 100*(t.cpu()-cpu).Seconds()/idle.Seconds(), 0.2, "% of a core")
 
-	share, most := 100.0, int64(0)
-	for range 3 { // what else the machine does only adds: the least is pawl's own
+	share, times, most := 100.0, 100.0, int64(0)
+	for range 3 { // what else the machine does adds most to pawl: the least is its own
+		copier, err := startCopy(dir, srv.URL)
+		if err != nil {
+			return err
+		}
 		before, cpu, began := t.written(), t.cpu(), time.Now()
 		if err := t.reply("write"); err != nil {
 			return err
 		}
-		share = min(share, 100*(t.cpu()-cpu).Seconds()/time.Since(began).Seconds())
+		used := t.cpu() - cpu
+		share = min(share, 100*used.Seconds()/time.Since(began).Seconds())
 		most = max(most, int64(t.written()-before))
+		copied, err := copier.used()
+		if err != nil {
+			return err
+		}
+		times = min(times, used.Seconds()/copied.Seconds())
 	}
 	hold("bytes of a reply of 1,000 words", float64(most)/1000, 40, "KB")
-	hold("CPU of it, at least", share, 8, "% of a core")
+	fmt.Printf("CPU of it, at least: %.4g %% of a core\n", share)
+	hold("CPU of it, beside that of a program which only copies it to a terminal", times, 4.5, "times")
 	keys, err := t.keys()
 	if err != nil {
 		return err
