@@ -30,10 +30,10 @@ The editor starts it; doc/programs.md describes its settings.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serveEditor(c.Context(), f) },
 	}
 	f.addSession(c)
-	c.AddCommand(&cobra.Command{
+	c.AddCommand(a.forPerson(&cobra.Command{
 		Use: "login", Short: "Sign in to OpenRouter, as an editor starts it", Hidden: true, Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return logIn(c.Context(), a, "openrouter", false) },
-	})
+	})...)
 	return c
 }
 

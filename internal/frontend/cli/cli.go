@@ -190,12 +190,13 @@ the prompt without asking questions, like "pawl run".`,
 	root.Flags().BoolVar(&f.plain, "plain", false, "show the conversation line by line, not on a full screen: for screen readers and logs")
 	root.AddCommand(
 		progressCommand(a),
-		runCommand(a), attachCommand(a), serveCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a), loginCommand(a), logoutCommand(a),
+		runCommand(a), attachCommand(a), serveCommand(a), demoCommand(a), repairCommand(a), sessionsCommand(a), modelsCommand(a),
 		doctorCommand(a), permissionsCommand(a), undoCommand(a), redoCommand(a), diffCommand(a), statesCommand(a), exitCodesTopic(),
 		whyCommand(a), statsCommand(a), replayCommand(a), rulesCommand(a), memoryCommand(a), versionCommand(a),
 		sandboxCommand(a), trustCommand(a), lspCommand(a), mcpCommand(a), hooksCommand(a), pluginCommand(a), swarmCommand(a), workerCommand(a), acpCommand(a),
 		configCommand(a), manCommand(a), licensesCommand(a), flagsTopic(),
 	)
+	root.AddCommand(a.forPerson(loginCommand(a), logoutCommand(a))...)
 	shellScripts(root)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {

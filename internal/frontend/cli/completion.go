@@ -69,7 +69,7 @@ func (a *App) complete(root *cobra.Command) {
 // shellScripts adds the command that prints completion scripts for shells.
 func shellScripts(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
-	c := child(root, "completion")
+	c, _, _ := root.Find([]string{"completion"}) // it was just added
 	c.Short, c.Args = "Print the completion script for bash, zsh, fish or PowerShell", noSubcommand
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }

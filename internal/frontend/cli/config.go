@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -25,9 +24,6 @@ a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 	var asJSON, ofProject bool
 	change := func(use, short string, n int, verb string, edit func(f settings.Config, args []string) error) *cobra.Command {
 		c := &cobra.Command{Use: use, Short: short, Args: exactly(n), RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl config " + verb); err != nil {
-				return err
-			}
 			f, err := configFile(a)
 			if err != nil {
 				return err
@@ -48,6 +44,10 @@ a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 	}
 	list := &cobra.Command{Use: "list", Short: "List the keys that the file sets, with their values", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return configList(a, asJSON) }}
 	list.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, by key")
+	c.AddCommand(a.forPerson(
+		change("set KEY VALUE", "Set a key; keep the comments in the file", 2, "set", func(f settings.Config, args []string) error { return f.Set(args[0], args[1]) }),
+		change("unset KEY", "Remove a key, so that its default holds", 1, "unset", func(f settings.Config, args []string) error { return f.Unset(args[0]) }),
+	)...)
 	c.AddCommand(
 		&cobra.Command{Use: "get KEY", Short: "Print the value of a key; exit code 1 if the file does not set it", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error {
 			f, err := configFile(a)
@@ -66,8 +66,6 @@ a part that contains dots: 'models."openai/gpt-5.1".window'.`,
 			_, err = fmt.Fprintln(a.Out, plain.Line(settings.Bare(string(value))))
 			return err
 		}},
-		change("set KEY VALUE", "Set a key; keep the comments in the file", 2, "set", func(f settings.Config, args []string) error { return f.Set(args[0], args[1]) }),
-		change("unset KEY", "Remove a key, so that its default holds", 1, "unset", func(f settings.Config, args []string) error { return f.Unset(args[0]) }),
 		list,
 		&cobra.Command{Use: "path", Short: "Print which files are read, and whether they exist", Args: exactly(0), RunE: func(*cobra.Command, []string) error {
 			f, err := configFile(a)
@@ -106,12 +104,7 @@ func configList(a *App, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		b, err := json.MarshalIndent(values, "", "  ")
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(a.Out, string(b))
-		return err
+		return printJSON(a.Out, values)
 	}
 	if len(keys) == 0 {
 		fmt.Fprintf(a.Err, "pawl: %s sets nothing; doc/configuration.md lists the keys\n", plain.Line(f.Path))

@@ -45,10 +45,9 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 	for _, group := range helpCommands {
 		fmt.Fprintf(w, "%s:\n", group.title)
 		for _, name := range strings.Fields(group.commands) {
-			if c := child(root, name); c != nil {
-				shown = append(shown, name)
-				fmt.Fprintf(w, "  %-11s %s\n", name, c.Short)
-			}
+			c, _, _ := root.Find([]string{name}) // it is one of them
+			shown = append(shown, name)
+			fmt.Fprintf(w, "  %-11s %s\n", name, c.Short)
 		}
 	}
 	var rest []string
@@ -61,9 +60,6 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 	fmt.Fprintf(w, "Also: %s,\n  %s\n\nFlags:\n", strings.Join(rest[:half], ", "), strings.Join(rest[half:], ", "))
 	for _, name := range strings.Fields(helpFlags) {
 		f := root.Flags().Lookup(name)
-		if f == nil {
-			continue
-		}
 		short := ""
 		if f.Shorthand != "" {
 			short = "-" + f.Shorthand + ", "
@@ -75,15 +71,6 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 		fmt.Fprintf(w, "  %-22s %s\n", short+"--"+f.Name, usage)
 	}
 	fmt.Fprint(w, "\nMore: pawl COMMAND --help, pawl help flags, pawl help exit-codes, pawl man\n")
-}
-
-func child(root *cobra.Command, name string) *cobra.Command {
-	for _, c := range root.Commands() {
-		if c.Name() == name {
-			return c
-		}
-	}
-	return nil
 }
 
 // flagsTopic is `pawl help flags`.

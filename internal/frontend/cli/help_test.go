@@ -28,7 +28,7 @@ func TestHelpIsOneScreen(t *testing.T) {
 	}
 	for _, names := range helpCommands {
 		for _, n := range strings.Fields(names.commands) {
-			if child(root, n) == nil {
+			if c, _, _ := root.Find([]string{n}); c.Name() != n {
 				t.Errorf("there is no %s", n)
 			}
 		}

@@ -53,8 +53,11 @@ and those in this folder's .mcp.json if the folder is trusted. See doc/mcp.md.`,
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List the servers without starting them", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return mcpList(a, dir) }},
 		one("get NAME", "Show how a server is configured", func(_ *cobra.Command, name string) error { return mcpGet(a, dir, name) }),
-		mcpAdd(a, &dir), remove, test,
-		&cobra.Command{
+		test, a.mcpServe(&dir),
+	)
+	c.AddCommand(a.forPerson(
+		mcpAdd(a, &dir), remove,
+		&cobra.Command{ // an agent's calls are asked about
 			Use: "call NAME TOOL [JSON]", Short: "Call a tool of a server, with its arguments as a JSON object",
 			Args: between(2, 3),
 			RunE: func(c *cobra.Command, args []string) error {
@@ -65,17 +68,9 @@ and those in this folder's .mcp.json if the folder is trusted. See doc/mcp.md.`,
 		one("accept NAME", "Accept the changed tools and prompts of a server", func(c *cobra.Command, name string) error { return mcpTest(c.Context(), a, dir, name, true) }),
 		one("login NAME", "Sign in to a server", func(c *cobra.Command, name string) error { return a.mcpLogin(c.Context(), dir, name) }),
 		one("logout NAME", "Sign out of a server", func(c *cobra.Command, name string) error { return a.mcpLogout(c.Context(), dir, name) }),
-		a.mcpAddJSON(&dir), a.mcpImport(&dir), a.mcpServe(&dir),
-	)
+		a.mcpAddJSON(&dir), a.mcpImport(&dir),
+	)...)
 	return c
-}
-
-// byPerson refuses what only a person may do.
-func (a *App) byPerson(what string) error {
-	if a.InPawl() {
-		return usageError("only a person can use %s; this pawl was started by an agent", what)
-	}
-	return nil
 }
 
 func mcpAdd(a *App, dir *string) *cobra.Command {
@@ -95,9 +90,6 @@ func mcpAdd(a *App, dir *string) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl mcp add"); err != nil {
-				return err
-			}
 			name, rest := args[0], args[1:]
 			if err := mcp.CheckName(name); err != nil {
 				return usageError("%w", err)
@@ -153,9 +145,6 @@ func mcpFetch(a *App, dir *string) *cobra.Command {
 		Use: "fetch NAME", Short: "Fetch a server's package (npx, uvx, bunx, pnpm dlx) in the sandbox, and try it",
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl mcp fetch"); err != nil {
-				return err
-			}
 			if _, err := host.ParseGrants(hosts); err != nil {
 				return usageError("--host: %w", err)
 			}
@@ -235,9 +224,6 @@ func (a *App) mcpSet(dir, scope, name string, e mcp.Entry) error {
 }
 
 func mcpRemove(a *App, dir, name, scope string) error {
-	if err := a.byPerson("pawl mcp remove"); err != nil {
-		return err
-	}
 	for _, s := range []string{"user", "project"} {
 		if scope != "" && scope != s && !(scope == "local" && s == "user") {
 			continue
@@ -327,11 +313,6 @@ func mcpGet(a *App, dir, name string) error {
 
 // mcpTest starts servers and shows what they offer; with accept, it is accepted.
 func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
-	if accept {
-		if err := a.byPerson("pawl mcp accept"); err != nil {
-			return err
-		}
-	}
 	all, list, stop, err := a.startMCP(dir, nil)
 	if err != nil {
 		return err
@@ -370,9 +351,6 @@ func mcpTest(ctx context.Context, a *App, dir, name string, accept bool) error {
 
 // mcpCall calls a tool, and prints what the server answers.
 func (a *App) mcpCall(ctx context.Context, dir, server, name, args string) error {
-	if err := a.byPerson("pawl mcp call"); err != nil { // an agent's calls are asked about
-		return err
-	}
 	in := json.RawMessage(cmp.Or(args, "{}"))
 	if !json.Valid(in) || in[0] != '{' {
 		return usageError("the arguments %s are not a JSON object", args)
@@ -424,9 +402,7 @@ func listMCP(a *App, dir string) (*setup.MCP, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range m.Warnings {
-		fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
-	}
+	a.warn(m.Warnings...)
 	return m, nil
 }
 
@@ -439,7 +415,7 @@ func (a *App) startMCP(dir string, signIn func(ctx context.Context, address stri
 	}
 	all, warning, stop, err := m.Start(signIn)
 	if warning != "" {
-		fmt.Fprintln(a.Err, plain.Line("pawl: "+warning))
+		a.warn(warning)
 	}
 	return all, m.Servers, stop, err
 }

@@ -40,9 +40,6 @@ func (a *App) mcpAddJSON(dir *string) *cobra.Command {
 		Use: "add-json NAME JSON", Short: "Add a server, described in JSON", Args: exactly(2),
 		Example: `  pawl mcp add-json issues '{"type": "http", "url": "https://mcp.example.com/mcp"}'`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl mcp add-json"); err != nil {
-				return err
-			}
 			if err := mcp.CheckName(args[0]); err != nil {
 				return usageError("%w", err)
 			}
@@ -61,9 +58,6 @@ func (a *App) mcpImport(dir *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "import claude|codex|gemini|cursor|opencode|FILE", Short: "Copy the servers from another agent's settings", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.byPerson("pawl mcp import"); err != nil {
-				return err
-			}
 			file := args[0]
 			if known := elsewhere[file]; known != "" {
 				file = filepath.Join(a.Env("HOME"), known)

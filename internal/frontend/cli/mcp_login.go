@@ -14,9 +14,6 @@ import (
 // address at which the browser ended.
 
 func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
-	if err := a.byPerson("pawl mcp login"); err != nil {
-		return err
-	}
 	all, _, stop, err := a.startMCP(dir, a.showSignIn)
 	if err != nil {
 		return err
@@ -34,9 +31,6 @@ func (a *App) mcpLogin(ctx context.Context, dir, name string) error {
 }
 
 func (a *App) mcpLogout(ctx context.Context, dir, name string) error {
-	if err := a.byPerson("pawl mcp logout"); err != nil {
-		return err
-	}
 	all, _, stop, err := a.startMCP(dir, nil)
 	if err != nil {
 		return err

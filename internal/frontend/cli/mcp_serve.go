@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/mcpserve"
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -105,21 +104,10 @@ func serveTools(ctx context.Context, a *App, f *flags, http, tokenFile string) e
 		}
 		defer listener.Close()
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var by string
-	signals := a.Signals()
-	go func() {
-		select {
-		case sig := <-signals:
-			by = sig
-			stop(session.Interrupt{By: sig})
-		case <-ctx.Done():
-		}
-	}()
+	ctx, stop := untilSignal(ctx, a.Signals)
+	defer stop()
 	surviveClosedOutput()
 	var o *setup.Opened
-	said := wrapped(a.Err, false)
 	server := mcpserve.New(ctx, mcpserve.Options{
 		In: io.NopCloser(a.In), Out: a.Out, Version: Version, Dir: dir,
 		Open: func(ctx context.Context, ask bool) (*session.Session, error) {
@@ -128,14 +116,12 @@ func serveTools(ctx context.Context, a *App, f *flags, http, tokenFile string) e
 			if o, err = a.Open(ctx, &g.Options, setup.Frontend{Name: "mcp", Person: ask}); err != nil {
 				return nil, err
 			}
-			for _, w := range o.Warnings {
-				fmt.Fprintln(said, "pawl: "+plain.Line(w))
-			}
+			a.warn(o.Warnings...)
 			return o.Session, nil
 		},
 	})
 	if listener != nil {
-		fmt.Fprintf(said, "pawl: listening on http://%s; programs send the token in %s\n", listener.Addr(), plain.Line(tokenFile))
+		a.warn(fmt.Sprintf("listening on http://%s; programs send the token in %s", listener.Addr(), tokenFile))
 		err = server.Serve(ctx, listener, token)
 	} else {
 		err = server.Run(ctx)
@@ -146,8 +132,5 @@ func serveTools(ctx context.Context, a *App, f *flags, http, tokenFile string) e
 	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		return exitBy(by)
-	}
-	return nil
+	return interrupted(context.Cause(ctx))
 }

@@ -44,18 +44,18 @@ See doc/extending.md.`,
 		Example: "  pawl plugin add https://git.example.com/tools/reviewer.git@v1.2\n  pawl plugin add owner/marketplace formatter",
 		Args:    between(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return changePlugins(a, "pawl plugin add", func(p plugins) error { return p.add(c.Context(), args[0], strings.Join(args[1:], ""), yes) })
+			return changePlugins(a, func(p plugins) error { return p.add(c.Context(), args[0], strings.Join(args[1:], ""), yes) })
 		},
 	}
 	one := func(use, short string, run func(p plugins, ctx context.Context, name string) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: exactly(1), RunE: func(c *cobra.Command, args []string) error {
-			return changePlugins(a, c.CommandPath(), func(p plugins) error { return run(p, c.Context(), args[0]) })
+			return changePlugins(a, func(p plugins) error { return run(p, c.Context(), args[0]) })
 		}}
 	}
 	update := &cobra.Command{
 		Use: "update [NAME]", Short: "Update a plugin, or all; pawl shows the changes and asks first", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
-			return changePlugins(a, "pawl plugin update", func(p plugins) error { return p.update(c.Context(), args, yes) })
+			return changePlugins(a, func(p plugins) error { return p.update(c.Context(), args, yes) })
 		},
 	}
 	trusts := one("trust NAME|FOLDER", "Show what a plugin runs, and choose whether it may", func(p plugins, _ context.Context, name string) error {
@@ -70,7 +70,8 @@ See doc/extending.md.`,
 	for _, x := range []*cobra.Command{add, update, trusts} {
 		x.Flags().BoolVarP(&yes, "yes", "y", false, "let its hooks and servers run; do not ask for confirmation")
 	}
-	c.AddCommand(list, add, update, trusts, remove)
+	c.AddCommand(list)
+	c.AddCommand(a.forPerson(add, update, trusts, remove)...)
 	return c
 }
 
@@ -82,10 +83,7 @@ type plugins struct {
 	git   plugin.Git
 }
 
-func changePlugins(a *App, what string, do func(plugins) error) error {
-	if err := a.byPerson(what); err != nil {
-		return err
-	}
+func changePlugins(a *App, do func(plugins) error) error {
 	paths, err := settings.PathsFrom(a.Env)
 	if err != nil {
 		return err
@@ -214,9 +212,7 @@ func (p plugins) answer(question string, yes bool) (bool, error) {
 
 func (p plugins) update(ctx context.Context, names []string, yes bool) error {
 	all, warnings := p.store.All()
-	for _, w := range warnings {
-		fmt.Fprintln(p.a.Err, plain.Line("pawl: "+w))
-	}
+	p.a.warn(warnings...)
 	var failed []error
 	found := false
 	for _, is := range all {
@@ -395,9 +391,7 @@ func pluginList(a *App, asJSON bool) error {
 	}
 	store := plugin.Store{Dir: paths.Plugins()}
 	all, warnings := store.All()
-	for _, w := range warnings {
-		fmt.Fprintln(a.Err, plain.Line("pawl: "+w))
-	}
+	a.warn(warnings...)
 	if asJSON {
 		type listed struct {
 			plugin.Record

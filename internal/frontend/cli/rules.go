@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ folders. Rules are text for the model; they grant no permissions.`,
 			if err != nil {
 				return err
 			}
-			return listRules(c.Context(), a.Rules(dir, paths), a.Out, a.Err, text, args)
+			return listRules(c.Context(), a, a.Rules(dir, paths), text, args)
 		},
 	}
 	c.Flags().StringVarP(&f.Dir, "dir", "C", "", "use this folder instead of the current one")
@@ -40,7 +39,7 @@ folders. Rules are text for the model; they grant no permissions.`,
 	return c
 }
 
-func listRules(ctx context.Context, of rules.Options, out, warn io.Writer, text bool, paths []string) error {
+func listRules(ctx context.Context, a *App, of rules.Options, text bool, paths []string) error {
 	set, err := rules.Load(ctx, of)
 	if err != nil {
 		return err
@@ -60,18 +59,16 @@ func listRules(ctx context.Context, of rules.Options, out, warn io.Writer, text 
 		files += len(s.Files)
 		switch {
 		case !text:
-			fmt.Fprint(out, plain.Text(s.String()))
+			fmt.Fprint(a.Out, plain.Text(s.String()))
 		case i == 0:
-			fmt.Fprint(out, plain.Text(strings.TrimPrefix(s.Prompt(), "\n")))
+			fmt.Fprint(a.Out, plain.Text(strings.TrimPrefix(s.Prompt(), "\n")))
 		case s.Text != "":
-			fmt.Fprintln(out, plain.Text("\n"+s.Note()))
+			fmt.Fprintln(a.Out, plain.Text("\n"+s.Note()))
 		}
-		for _, w := range s.Warnings {
-			fmt.Fprintln(warn, "pawl: "+plain.Line(w))
-		}
+		a.warn(s.Warnings...)
 	}
 	if files == 0 {
-		fmt.Fprintln(out, "no rules files; to add rules, write them into AGENTS.md")
+		fmt.Fprintln(a.Out, "no rules files; to add rules, write them into AGENTS.md")
 	}
 	return nil
 }

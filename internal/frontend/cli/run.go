@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/engine/mention"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/team/structured"
@@ -50,9 +48,7 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 		return a.driven(ctx, f, args)
 	}
 	f.silent() // a run asks nobody
-	for _, l := range f.sdk.left {
-		fmt.Fprintln(wrapped(a.Err, false), "pawl: "+l)
-	}
+	a.warn(f.sdk.left...)
 	if err := f.notAnOverride(args); err != nil {
 		return err
 	}
@@ -83,7 +79,7 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 	s, err := a.Open(ctx, &f.Options, setup.Frontend{Name: "headless", Commands: calls})
 	if err != nil { // a person mends all at once
 		for _, name := range mention.Missing(prompt, func(name string) bool { _, err := os.Stat(a.Path(name)); return err == nil }) {
-			fmt.Fprintln(a.Err, "pawl: there is no file "+plain.Line(name))
+			a.warn("there is no file " + name)
 		}
 		return err
 	}
@@ -94,13 +90,10 @@ func (a *App) run(ctx context.Context, f *flags, args []string) error {
 // headless runs a prompt in an open session; the error carries the exit code.
 func (a *App) headless(ctx context.Context, s *setup.Opened, prompt, piped string, f *flags) error {
 	format := headless.Format(f.format)
-	said := wrapped(a.Err, false)
-	for _, w := range s.Warnings {
-		fmt.Fprintln(said, "pawl: "+plain.Line(w))
-	}
+	a.warn(s.Warnings...)
 	surviveClosedOutput()
 	r, err := headless.Run(ctx, s.Session, prompt, headless.Options{
-		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verbose: f.verbose, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.followUpCommand("undo"), Why: f.followUpCommand("why"), Timeout: f.Timeout, Out: a.Out, Err: said, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.Trust.Event(), Piped: piped, Custom: s.Custom, Format: format, Verbose: f.verbose, Verify: f.verify, Until: f.goal.made, Answer: f.shape, Undo: f.followUpCommand("undo"), Why: f.followUpCommand("why"), Timeout: f.Timeout, Out: a.Out, Err: wrapped(a.Err, false), Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil && format != headless.Text && r.Type != "" { // the result contains the error
 		return &exitError{code: r.ExitCode, err: err, result: true}

@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
@@ -91,11 +90,9 @@ func runSandboxed(ctx context.Context, a *App, l process.Level, dir string, g op
 		go forward(a.Signals(), cmd.Process)
 	}
 	err = child.Wait()
-	for _, line := range refusedLines(boxes.Readable(), l, child.Refused(), err != nil) {
-		fmt.Fprintln(a.Err, plain.Line("pawl: "+line))
-	}
+	a.warn(refusedLines(boxes.Readable(), l, child.Refused(), err != nil)...)
 	if line := a.leftInGit(ctx, root, git, inGit); line != "" && l >= process.Workspace {
-		fmt.Fprintln(a.Err, "pawl: "+line)
+		a.warn(line)
 	}
 	var exit *exec.ExitError
 	switch {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -79,15 +80,15 @@ func (a *App) screenOf(ctx context.Context, f *flags, of chat.Config, first stri
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(paths.State, "history")
+	stored := filepath.Join(paths.State, "history")
 	if f.NoSession {
-		path = ""
+		stored = ""
 	}
 	bindings, err := tui.Bind(conf.User.Screen.Keys)
 	if err != nil {
 		return "", usageError("%w", err)
 	}
-	past, entries, err := history.Open(path)
+	past, entries, err := history.Open(stored)
 	if err != nil {
 		return "", err
 	}
@@ -277,28 +278,21 @@ func (a *App) editElsewhere(text string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	f, err := os.Create(filepath.Join(dir, "prompt.md"))
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	file := filepath.Join(dir, "prompt.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}
 	sh, env, err := a.FindProgram("sh")
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(sh, "-c", cmp.Or(a.Env("VISUAL"), a.Env("EDITOR"), "vi")+` "$1"`, "sh", f.Name())
+	cmd := exec.Command(sh, "-c", cmp.Or(a.Env("VISUAL"), a.Env("EDITOR"), "vi")+` "$1"`, "sh", file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
 	cmd.Dir, cmd.Env = dir, env // some editors obey files of the folder in which they start
 	if err := cmd.Run(); err != nil {
 		return "", err
 	}
-	out, err := os.ReadFile(f.Name())
+	out, err := os.ReadFile(file)
 	return string(out), err
 }
 
@@ -307,10 +301,7 @@ const completions = 100
 
 // filesFrom returns the files and folders whose path begins with begin.
 func filesFrom(dir, begin string) (out []string) {
-	folder, name := "", begin
-	if i := strings.LastIndexByte(begin, '/'); i >= 0 {
-		folder, name = begin[:i+1], begin[i+1:]
-	}
+	folder, name := path.Split(begin)
 	at := filepath.Join(dir, folder)
 	if filepath.IsAbs(folder) {
 		at = folder

@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/agentsdk"
 	"github.com/pawl-agent/pawl/internal/frontend/headless"
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/frontend/slash"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -174,9 +173,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range now.Warnings {
-			fmt.Fprintln(o.Err, "pawl: "+plain.Line(w))
-		}
+		a.warn(now.Warnings...)
 		s.Store(now)
 		return now.Session, nil
 	}
@@ -214,9 +211,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 		}
 		return nil
 	}
-	for _, l := range f.sdk.left {
-		fmt.Fprintln(o.Err, "pawl: "+l)
-	}
+	a.warn(f.sdk.left...)
 	surviveClosedOutput()
 	code, err := agentsdk.Run(ctx, o)
 	if s := s.Load(); s != nil {
@@ -224,7 +219,7 @@ func (a *App) driven(ctx context.Context, f *flags, args []string) error {
 	}
 	if bad := (*agentsdk.InputError)(nil); errors.As(err, &bad) {
 		if bad.Told {
-			fmt.Fprintln(o.Err, "pawl: "+plain.Line(err.Error()))
+			a.warn(err.Error())
 			return &exitError{code: 2}
 		}
 		return usageError("%w", err)

@@ -63,10 +63,8 @@ It listens on this machine only. For a phone, use ssh -L, or a proxy with TLS
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), *o) },
 	}
 	o = serveFlags(c)
-	c.AddCommand(
-		&cobra.Command{Use: "devices", Short: "List the browsers that were paired", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.listDevices() }},
-		&cobra.Command{Use: "revoke ID", Short: "Unpair a browser", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error { return a.revokeDevice(args[0]) }},
-	)
+	c.AddCommand(a.forPerson(&cobra.Command{Use: "revoke ID", Short: "Unpair a browser", Args: exactly(1), RunE: func(_ *cobra.Command, args []string) error { return a.revokeDevice(args[0]) }})...)
+	c.AddCommand(&cobra.Command{Use: "devices", Short: "List the browsers that were paired", Args: exactly(0), RunE: func(*cobra.Command, []string) error { return a.listDevices() }})
 	return c
 }
 
@@ -369,9 +367,6 @@ func (a *App) listDevices() error {
 }
 
 func (a *App) revokeDevice(id string) error {
-	if err := a.byPerson("pawl serve revoke"); err != nil {
-		return err
-	}
 	d, err := a.devices()
 	if err != nil {
 		return err

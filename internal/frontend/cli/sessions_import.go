@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +13,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
+	"github.com/pawl-agent/pawl/internal/core/plainfile"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
@@ -43,7 +41,7 @@ func importSession(ctx context.Context, a *App, f *flags, name string) (err erro
 	if err != nil {
 		return err
 	}
-	in, err := openRegular(a.Path(name))
+	in, err := plainfile.Open(a.Path(name))
 	if err != nil {
 		return usageError("cannot import %s: %w", name, err)
 	}
@@ -97,17 +95,6 @@ func importSession(ctx context.Context, a *App, f *flags, name string) (err erro
 	}
 	fmt.Fprintf(a.Out, "imported as session %s: %s; %s of other kinds left out\n", id, plural.Of(kept, "event"), plural.Of(left, "event"))
 	return nil
-}
-
-// openRegular opens a file for reading. It refuses a pipe, which would wait for ever,
-// and a device, which would never end.
-func openRegular(path string) (io.ReadCloser, error) {
-	if st, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a regular file")}
-	}
-	return os.Open(path)
 }
 
 // plainID matches the ids that pawl generates; no other id is used in a path.

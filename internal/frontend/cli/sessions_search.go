@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -88,11 +87,11 @@ func searchSessions(ctx context.Context, a *App, args []string, all bool, limit 
 			}
 		}
 		if broken != nil {
-			fmt.Fprintln(a.Err, "pawl: "+plain.Line(fmt.Sprintf("session %s: %v", r.ID, broken)))
+			a.warn(fmt.Sprintf("session %s: %v", r.ID, broken))
 		}
 	}
 	if found == 0 {
-		fmt.Fprintln(a.Err, "pawl: no session of this folder contains all these words; --all searches all folders")
+		a.warn("no session of this folder contains all these words; --all searches all folders")
 		return &exitError{code: 1}
 	}
 	return nil
@@ -129,20 +128,13 @@ func hit(text string, words []string) string {
 	}
 	at := strings.Index(low, words[0])
 	from := strings.LastIndexByte(text[:at], '\n') + 1
-	line := text[from:]
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		line = text[from : at+i]
-	}
+	line, _, _ := strings.Cut(text[from:], "\n")
 	const before, most = 60, 160
 	if at-from > before {
 		line = "…" + line[at-from-before:]
 	}
 	if len(line) > most {
-		cut := most
-		for !utf8.RuneStart(line[cut]) {
-			cut--
-		}
-		line = line[:cut] + "…"
+		line = line[:most] + "…"
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(line, ""))
+	return strings.TrimSpace(strings.ToValidUTF8(line, "")) // a letter may be cut
 }

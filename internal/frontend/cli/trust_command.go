@@ -26,9 +26,6 @@ servers, language servers), and ask whether it may. pawl asks again if what is s
 changes, but not if source code does. The answer is for this folder only, not for
 repositories in it or beside it.`,
 		RunE: func(*cobra.Command, []string) error {
-			if err := a.byPerson("pawl trust"); err != nil {
-				return err
-			}
 			t, parts, whole, err := a.ReadTrust(dir)
 			if err != nil {
 				return err
@@ -86,6 +83,7 @@ repositories in it or beside it.`,
 		x.Flags().StringVarP(&dir, "dir", "C", "", "use this folder instead of the current one")
 		x.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	}
+	a.forPerson(c) // an agent may see its state, and revoke
 	c.AddCommand(status, revoke)
 	return c
 }

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
-	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -44,23 +42,22 @@ func (a *App) inWorktree(ctx context.Context, f *flags) (leave func(), err error
 		return nil, err
 	}
 	f.Dir, f.TrustedAs = t.Dir, t.Root
-	say := wrapped(a.Err, false)
-	fmt.Fprintln(say, plain.Line(fmt.Sprintf("pawl: worktree %s, branch %s, %s", t.Dir, t.Branch, t.Told)))
+	a.warn(fmt.Sprintf("worktree %s, branch %s, %s", t.Dir, t.Branch, t.Told))
 	return func() {
 		defer t.Close()
-		leaveTree(context.WithoutCancel(ctx), t, name, say)
+		a.leaveTree(context.WithoutCancel(ctx), t, name)
 	}, nil
 }
 
 // leaveTree removes the working tree if it contains nothing; otherwise it prints how to
 // continue there.
-func leaveTree(ctx context.Context, t *setup.Tree, name string, say io.Writer) {
+func (a *App) leaveTree(ctx context.Context, t *setup.Tree, name string) {
 	why := t.Remove(ctx)
 	if why == "" {
-		fmt.Fprintln(say, plain.Line(fmt.Sprintf("pawl: removed the worktree %s and its branch, because nothing changed in it; to create it again and continue: pawl --worktree %s -c", t.Dir, name)))
+		a.warn(fmt.Sprintf("removed the worktree %s and its branch, because nothing changed in it; to create it again and continue: pawl --worktree %s -c", t.Dir, name))
 		return
 	}
 	q := shellsyntax.Quote
-	fmt.Fprintln(say, plain.Line(fmt.Sprintf("pawl: kept the worktree %s: %s. To continue: pawl --worktree %s -c; to merge its branch: git merge %s; to remove it: git worktree remove %s, then git branch -d %s",
-		t.Dir, why, name, q(t.Branch), q(t.Dir), q(t.Branch))))
+	a.warn(fmt.Sprintf("kept the worktree %s: %s. To continue: pawl --worktree %s -c; to merge its branch: git merge %s; to remove it: git worktree remove %s, then git branch -d %s",
+		t.Dir, why, name, q(t.Branch), q(t.Dir), q(t.Branch)))
 }
