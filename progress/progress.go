@@ -301,7 +301,7 @@ func (m *StateMachine) judged(v progress.Finding) Verdict {
 		return out
 	}
 	action := m.escalation.Next(v)
-	m.escalation.Done(action, v.Fingerprint, "", "")
+	m.escalation.Done(action, v.Fingerprint, "")
 	out.Due = Action(action)
 	if out.Level == Halt {
 		m.halted = out.Text

@@ -28,7 +28,7 @@ func asksRepeats(text string) int {
 		case w == "repeatedly", w == "continuously",
 			w == "a" && next == "loop" && i > 0 && words[i-1] == "in",
 			w == "again" && next == "and" && i+2 < len(words) && words[i+2] == "again",
-			w == "keep" && oneOf(next, "polling", "checking", "running", "watching", "monitoring"),
+			w == "keep" && slices.Contains([]string{"polling", "checking", "running", "watching", "monitoring"}, next),
 			w == "every" && i+2 < len(words) && number(next) > 0 && unit(words[i+2]),
 			w == "every" && unit(next):
 			n = max(n, openEnded)
@@ -41,27 +41,19 @@ func asksRepeats(text string) int {
 	return n
 }
 
-func oneOf(w string, ws ...string) bool {
-	return slices.Contains(ws, w)
-}
-
 func unit(w string) bool {
-	return oneOf(strings.TrimSuffix(w, "s"), "second", "minute", "hour", "sec", "min")
+	return slices.Contains([]string{"second", "minute", "hour", "sec", "min"}, strings.TrimSuffix(w, "s"))
 }
 
 func number(w string) int {
 	if n, err := strconv.Atoi(w); err == nil {
 		return n
 	}
-	for i, x := range []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"} {
-		if w == x {
-			return i + 2
-		}
+	if i := slices.Index([]string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}, w); i >= 0 {
+		return i + 2
 	}
 	switch w {
-	case "several", "many":
-		return 20
-	case "twenty":
+	case "several", "many", "twenty":
 		return 20
 	case "hundred":
 		return 100

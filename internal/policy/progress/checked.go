@@ -22,6 +22,6 @@ func (f *Fold) checked(b event.Checked) {
 		s.Error = string(outcome) + ": " + normalize.Error(b.Output)
 		s.Norm = normalize.Digest(s.Error)
 	}
-	f.note(record{c: c, tool: s.Tool, ok: ok, outcome: outcome, said: cut(b.Output)})
+	f.note(record{c: c, tool: s.Tool, ok: ok, outcome: outcome, said: cut(b.Output, sayLimit)})
 	f.judge(s)
 }

@@ -1,6 +1,9 @@
 package progress
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Config is the configuration of the rules. The first six keys are those of the
 // source document, under its names; Defaults replaces zeros.
@@ -29,43 +32,46 @@ type Config struct {
 	Compactions     int      `json:"compactions" jsonschema:"compactions without progress that end the run"`
 }
 
-// Default returns the configuration that doc/progress.md documents.
-func Default() Config {
-	return Config{
-		Enable: true, StuckThreshold: 3, OscillationWindow: 4, ProgressCheckInterval: 10,
-		MaxRecentActions: 20, MaxRecentErrors: 10,
-		HaltIdentical: 5, CycleMax: 8, CycleRounds: 3, StaleWarn: 12, StaleHalt: 20,
-		SterileThird: 9, SterileHalf: 14, HaltFailing: 8, FailureEdits: 3,
-		FailedEditsWarn: 5, FailedEditsHalt: 8, HaltWaits: 40, Thoughts: 4, Compactions: 3,
+// setting is one of the numbers of a configuration.
+type setting struct {
+	key    string
+	v      *int
+	normal int // in place of zero
+	lo, hi int // other numbers would stop productive runs
+}
+
+func (c *Config) settings() []setting {
+	return []setting{
+		{"stuck_threshold", &c.StuckThreshold, 3, 2, 1000},
+		{"oscillation_window", &c.OscillationWindow, 4, 4, 16},
+		{"progress_check_interval", &c.ProgressCheckInterval, 10, 1, 1e6},
+		{"max_recent_actions", &c.MaxRecentActions, 20, 1, 1000},
+		{"max_recent_errors", &c.MaxRecentErrors, 10, 1, 1000},
+		{"halt_identical", &c.HaltIdentical, 5, 3, 1000},
+		{"cycle_max", &c.CycleMax, 8, 2, 16},
+		{"cycle_rounds", &c.CycleRounds, 3, 2, 100},
+		{"stale_warn", &c.StaleWarn, 12, 4, 10000},
+		{"stale_halt", &c.StaleHalt, 20, 8, 10000},
+		{"sterile_third", &c.SterileThird, 9, 6, 64},
+		{"sterile_half", &c.SterileHalf, 14, 8, 64},
+		{"halt_failing", &c.HaltFailing, 8, 5, 1000},
+		{"failure_edits", &c.FailureEdits, 3, 1, 1000},
+		{"failed_edits_warn", &c.FailedEditsWarn, 5, 3, 1000},
+		{"failed_edits_halt", &c.FailedEditsHalt, 8, 7, 1000},
+		{"halt_waits", &c.HaltWaits, 40, 20, 100000},
+		{"thoughts", &c.Thoughts, 4, 1, 1000},
+		{"compactions", &c.Compactions, 3, 2, 1000},
 	}
 }
 
+// Default returns the configuration that doc/progress.md documents.
+func Default() Config { return Config{Enable: true}.Defaults() }
+
 // Defaults returns c with Default's numbers in place of zeros.
 func (c Config) Defaults() Config {
-	d := Default()
-	for _, p := range []struct{ v, d *int }{
-		{&c.StuckThreshold, &d.StuckThreshold},
-		{&c.OscillationWindow, &d.OscillationWindow},
-		{&c.ProgressCheckInterval, &d.ProgressCheckInterval},
-		{&c.MaxRecentActions, &d.MaxRecentActions},
-		{&c.MaxRecentErrors, &d.MaxRecentErrors},
-		{&c.HaltIdentical, &d.HaltIdentical},
-		{&c.CycleMax, &d.CycleMax},
-		{&c.CycleRounds, &d.CycleRounds},
-		{&c.StaleWarn, &d.StaleWarn},
-		{&c.StaleHalt, &d.StaleHalt},
-		{&c.SterileThird, &d.SterileThird},
-		{&c.SterileHalf, &d.SterileHalf},
-		{&c.HaltFailing, &d.HaltFailing},
-		{&c.FailureEdits, &d.FailureEdits},
-		{&c.FailedEditsWarn, &d.FailedEditsWarn},
-		{&c.FailedEditsHalt, &d.FailedEditsHalt},
-		{&c.HaltWaits, &d.HaltWaits},
-		{&c.Thoughts, &d.Thoughts},
-		{&c.Compactions, &d.Compactions},
-	} {
-		if *p.v == 0 {
-			*p.v = *p.d
+	for _, s := range c.settings() {
+		if *s.v == 0 {
+			*s.v = s.normal
 		}
 	}
 	return c
@@ -74,41 +80,13 @@ func (c Config) Defaults() Config {
 // Check returns an error for numbers that would stop productive runs, and for
 // names that are not rules.
 func (c Config) Check() error {
-	for _, p := range []struct {
-		key    string
-		v      int
-		lo, hi int
-	}{
-		{"stuck_threshold", c.StuckThreshold, 2, 1000},
-		{"oscillation_window", c.OscillationWindow, 4, 16},
-		{"progress_check_interval", c.ProgressCheckInterval, 1, 1e6},
-		{"max_recent_actions", c.MaxRecentActions, 1, 1000},
-		{"max_recent_errors", c.MaxRecentErrors, 1, 1000},
-		{"halt_identical", c.HaltIdentical, 3, 1000},
-		{"cycle_max", c.CycleMax, 2, 16},
-		{"cycle_rounds", c.CycleRounds, 2, 100},
-		{"stale_warn", c.StaleWarn, 4, 10000},
-		{"stale_halt", c.StaleHalt, 8, 10000},
-		{"sterile_third", c.SterileThird, 6, 64},
-		{"sterile_half", c.SterileHalf, 8, 64},
-		{"halt_failing", c.HaltFailing, 5, 1000},
-		{"failure_edits", c.FailureEdits, 1, 1000},
-		{"failed_edits_warn", c.FailedEditsWarn, 3, 1000},
-		{"failed_edits_halt", c.FailedEditsHalt, 7, 1000},
-		{"halt_waits", c.HaltWaits, 20, 100000},
-		{"thoughts", c.Thoughts, 1, 1000},
-		{"compactions", c.Compactions, 2, 1000},
-	} {
-		if p.v < p.lo || p.v > p.hi {
-			return fmt.Errorf("progress.%s is %d: it must be from %d to %d", p.key, p.v, p.lo, p.hi)
+	for _, s := range c.settings() {
+		if *s.v < s.lo || *s.v > s.hi {
+			return fmt.Errorf("progress.%s is %d: it must be from %d to %d", s.key, *s.v, s.lo, s.hi)
 		}
 	}
 	for _, name := range c.Off {
-		known := false
-		for _, n := range ruleNames() {
-			known = known || n == name
-		}
-		if !known {
+		if !slices.Contains(ruleNames(), name) {
 			return fmt.Errorf("progress.off names %q: the rules are %v", name, ruleNames())
 		}
 	}

@@ -73,7 +73,7 @@ func (f *Fold) Blocked(tool string, args json.RawMessage) (bool, string) {
 		return false, ""
 	}
 	same, _ := sameArgs(args)
-	if ok, _ := f.escalation.Blocked(blockKey(tool, same)); !ok {
+	if !f.escalation.Blocked(blockKey(tool, same)) {
 		return false, ""
 	}
 	return true, "This call did not run: it was made several times and came to the same each time, which its results above show. " +

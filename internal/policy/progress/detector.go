@@ -9,7 +9,7 @@ import (
 // Detector judges the steps of a run in order. The zero value is not ready: use New.
 type Detector struct {
 	c     Config
-	rules []rule
+	rules []*rule
 	n     int // steps so far
 	epoch int // number of new contents so far
 	// change counts new contents, and edits whose content is not known.
@@ -75,7 +75,7 @@ func New(c Config) *Detector {
 	c = c.Defaults()
 	d := &Detector{c: c}
 	for _, r := range newRules() {
-		if c.enabled(r.name()) {
+		if c.enabled(r.name) {
 			d.rules = append(d.rules, r)
 		}
 	}
@@ -109,17 +109,14 @@ func (d *Detector) Apply(reply ...Step) Finding {
 		d.remember(&fs[i])
 	}
 	var v Finding
-	see := func(r rule, f *facts) {
+	see := func(r *rule, f *facts) {
 		if x := r.apply(d, f); x.level > v.Level {
-			v = Finding{
-				Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print),
-				Steps: x.steps, Text: x.text, Soft: x.soft, Ends: ends(r.name()),
-			}
+			v = r.found(x)
 		}
 	}
 	said := d.speaker(fs)
 	for _, r := range d.rules {
-		if _, ok := r.(each); !ok {
+		if !r.each {
 			see(r, said)
 			continue
 		}
@@ -326,7 +323,9 @@ func isRead(k Kind) bool { return k == Read || k == Search }
 
 func (d *Detector) reset(s scope) {
 	for _, r := range d.rules {
-		r.reset(s)
+		if r.resetBy&s != 0 {
+			r.reset(s)
+		}
 	}
 }
 
@@ -395,7 +394,7 @@ func (d *Detector) Compacted() Finding {
 	}
 	return Finding{
 		Level: level, Rule: compactRule, Fingerprint: fingerprint(compactRule, uint64(d.epoch)), Steps: d.newestSteps(8),
-		Ends: ends(compactRule),
+		Ends: "anything new between two compactions, or a word from the person",
 		Text: "the context was compacted again and again with nothing new found in between",
 	}
 }
@@ -449,12 +448,10 @@ func (d *Detector) Message(text string) Finding {
 	s := Step{Kind: None, OK: true, Message: text}
 	f := facts{n: max(0, d.n-1), s: &s, epoch: d.epoch, change: d.change, textOnly: true, textOrThought: true}
 	for _, r := range d.rules {
-		m, ok := r.(*message)
-		if !ok {
-			continue
-		}
-		if x := m.apply(d, &f); x.level != OK {
-			return Finding{Level: x.level, Rule: r.name(), Fingerprint: fingerprint(r.name(), x.print), Steps: x.steps, Text: x.text, Ends: ends(r.name())}
+		if m, ok := r.judge.(*message); ok {
+			if x := m.apply(d, &f); x.level != OK {
+				return r.found(x)
+			}
 		}
 	}
 	return Finding{}

@@ -31,8 +31,8 @@ func parseAction(s string) Action {
 type Escalation struct {
 	stage   map[string]stage // by fingerprint
 	order   []string         // the fingerprints, oldest first
-	blocked map[string]string
-	blocks  int // since anything was new
+	blocked map[string]bool  // calls
+	blocks  int              // since anything was new
 	epoch   int
 }
 
@@ -73,13 +73,13 @@ func (e *Escalation) Next(v Finding) Action {
 }
 
 // Done records that an action was taken for a fingerprint, and which call it
-// blocks, "" for none. Reason is for the model.
-func (e *Escalation) Done(a Action, fingerprint, call, reason string) {
+// blocks, "" for none.
+func (e *Escalation) Done(a Action, fingerprint, call string) {
 	if a == Nothing {
 		return
 	}
 	if e.stage == nil {
-		e.stage, e.blocked = map[string]stage{}, map[string]string{}
+		e.stage, e.blocked = map[string]stage{}, map[string]bool{}
 	}
 	if _, ok := e.stage[fingerprint]; !ok {
 		if len(e.order) == escalationLimit {
@@ -92,16 +92,13 @@ func (e *Escalation) Done(a Action, fingerprint, call, reason string) {
 	if a == Block {
 		e.blocks++
 		if call != "" && len(e.blocked) < escalationLimit {
-			e.blocked[call] = reason
+			e.blocked[call] = true
 		}
 	}
 }
 
-// Blocked reports whether a call must not run, and why.
-func (e *Escalation) Blocked(call string) (bool, string) {
-	reason, ok := e.blocked[call]
-	return ok, reason
-}
+// Blocked reports whether a call must not run.
+func (e *Escalation) Blocked(call string) bool { return e.blocked[call] }
 
 // NewContent records a new content: blocked calls may run again.
 func (e *Escalation) NewContent() {

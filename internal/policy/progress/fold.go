@@ -73,9 +73,8 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Replied:
 		f.replied(b)
 	case event.CallAsked:
-		a := &openCall{tool: b.Tool, c: describe(b)}
-		a.blocked, _ = f.escalation.Blocked(blockKey(b.Tool, a.c.args))
-		f.open[b.ID] = a
+		c := describe(b)
+		f.open[b.ID] = &openCall{tool: b.Tool, c: c, blocked: f.escalation.Blocked(blockKey(b.Tool, c.args))}
 	case event.Blocked:
 		if a := f.open[b.Call]; a != nil && b.By == event.ByStuck {
 			a.blocked = true
@@ -106,7 +105,7 @@ func (f *Fold) Apply(e event.Event) {
 			f.judged(f.d.Compacted())
 		}
 	case event.Stuck:
-		f.escalation.Done(parseAction(b.Level), b.Fingerprint, b.Call, b.Text)
+		f.escalation.Done(parseAction(b.Level), b.Fingerprint, b.Call)
 		f.now = Finding{}
 	case event.Ended:
 		clear(f.open)
@@ -220,7 +219,6 @@ func (f *Fold) done(b event.CallDone) {
 		s.Gist, s.Cosmetic = Gist(a.c.args)
 	case len(a.files) > 0:
 		s.Gist, s.Cosmetic = Gist(a.c.args)
-		s.Edit = ""
 	}
 	s.Numbers = normalize.Numbers(text)
 	if ok {
@@ -234,7 +232,7 @@ func (f *Fold) done(b event.CallDone) {
 		}
 	}
 	f.note(record{
-		c: a.c, tool: a.tool, ok: ok, outcome: b.Outcome, said: cut(text), changed: a.changed, blocked: a.blocked,
+		c: a.c, tool: a.tool, ok: ok, outcome: b.Outcome, said: cut(text, sayLimit), changed: a.changed, blocked: a.blocked,
 	})
 	f.judge(s)
 	if a.found != nil {
@@ -261,12 +259,12 @@ func plainResult(b event.CallDone) string {
 	return text
 }
 
-// cut keeps the head and the tail of a long text.
-func cut(s string) string {
-	if len(s) <= sayLimit {
+// cut keeps the head and the tail of a text that is longer than limit.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:sayLimit/2], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-sayLimit/2:], "")
+	return strings.ToValidUTF8(s[:limit/2], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-limit/2:], "")
 }
 
 func (f *Fold) note(r record) {

@@ -463,7 +463,7 @@ func TestLadder(t *testing.T) {
 	soft := Finding{Level: Warn, Fingerprint: "c", Soft: true}
 	take := func(l *Escalation, v Finding) Action {
 		r := l.Next(v)
-		l.Done(r, v.Fingerprint, "x:1", "because")
+		l.Done(r, v.Fingerprint, "x:1")
 		return r
 	}
 	var l Escalation
@@ -475,11 +475,11 @@ func TestLadder(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, got, c.want)
 		}
 	}
-	if b, why := l.Blocked("x:1"); !b || why != "because" {
+	if !l.Blocked("x:1") {
 		t.Error("not blocked")
 	}
 	l.NewContent()
-	if b, _ := l.Blocked("x:1"); b {
+	if l.Blocked("x:1") {
 		t.Error("still blocked")
 	}
 	if got := take(&l, warn); got != Recover {
@@ -497,7 +497,7 @@ func TestLadder(t *testing.T) {
 		t.Error("a soft one recovers once, also after new content")
 	}
 	for i := range 2 * escalationLimit {
-		l.Done(Recover, fmt.Sprint(i), "", "")
+		l.Done(Recover, fmt.Sprint(i), "")
 	}
 	if len(l.stage) > escalationLimit || len(l.order) > escalationLimit {
 		t.Errorf("%d fingerprints are kept", len(l.stage))

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,20 +13,22 @@ import (
 // effect: white space, and numbers, times and ids in comments and in output for
 // debugging. Cosmetic: the new text differs from the old in nothing else.
 func Gist(raw string) (gist string, cosmetic bool) {
-	var v any
-	d := json.NewDecoder(strings.NewReader(raw))
-	d.UseNumber()
-	if !strings.HasPrefix(strings.TrimLeft(raw, " \t\r\n"), "{") || d.Decode(&v) != nil {
+	m, ok := object(raw)
+	if !ok {
 		return normalize.Digest(normalize.Meaning(raw)), false
 	}
 	var b strings.Builder
-	meaning(&b, v)
-	if m, ok := v.(map[string]any); ok {
-		old, hasOld := textOf(m, "old", "old_string", "old_str", "search")
-		text, hasNew := textOf(m, "new", "new_string", "new_str", "replace")
-		cosmetic = hasOld && hasNew && normalize.Meaning(old) == normalize.Meaning(text)
-	}
-	return normalize.Digest(b.String()), cosmetic
+	meaning(&b, m)
+	old, hasOld := textOf(m, "old", "old_string", "old_str", "search")
+	text, hasNew := textOf(m, "new", "new_string", "new_str", "replace")
+	return normalize.Digest(b.String()), hasOld && hasNew && normalize.Meaning(old) == normalize.Meaning(text)
+}
+
+// object reads arguments that begin with a JSON object.
+func object(raw string) (m map[string]any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	return m, d.Decode(&m) == nil && m != nil
 }
 
 func textOf(m map[string]any, names ...string) (string, bool) {
@@ -48,12 +51,7 @@ func meaning(b *strings.Builder, v any) {
 			meaning(b, x)
 		}
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			b.WriteString(k)
 			meaning(b, v[k])
 		}

@@ -31,15 +31,13 @@ func (d *Detector) asksAnew(f *facts, short bool) bool {
 		return false
 	}
 	if !s.OK {
-		return f.faultKnownBy(d) && (short || d.verbs.has(hash(s.Verb)))
+		return d.faults.has(f.fault) && (short || d.verbs.has(hash(s.Verb)))
 	}
 	if f.resultSeen && !short && d.subjects.has(hash(d.plain(s.Subject))) {
 		return false // the same text by another program
 	}
 	return f.resultSeen || s.Len <= 1
 }
-
-func (f *facts) faultKnownBy(d *Detector) bool { return d.faults.has(f.fault) }
 
 // question identifies what a step asks. The answer's being short matters: of a
 // long text it is the same question with whatever program it is shown.

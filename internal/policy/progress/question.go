@@ -2,6 +2,7 @@ package progress
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -26,14 +27,12 @@ func Question(tool string, kind Kind, target, raw, line string) (verb, subject s
 	case line != "":
 		return commandQuestion(line)
 	}
-	var v any
-	d := json.NewDecoder(strings.NewReader(raw))
-	d.UseNumber()
-	if !strings.HasPrefix(strings.TrimLeft(raw, " \t\r\n"), "{") || d.Decode(&v) != nil {
-		v = raw
-	}
 	q := question{}
-	q.value(v)
+	if m, ok := object(raw); ok {
+		q.value(m)
+	} else {
+		q.value(raw)
+	}
 	if len(q.words) == 0 && target != "" {
 		q.word(target)
 	}
@@ -72,19 +71,14 @@ func (q *question) value(v any) {
 			q.value(x)
 		}
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			if !saysHow(k, plainValue(v[k])) {
-				keys = append(keys, k)
-			}
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			if l, ok := v[k].([]any); ok && k == "view_range" {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			switch l, ok := v[k].([]any); {
+			case saysHow(k, plainValue(v[k])):
+			case ok && k == "view_range":
 				q.value(l[:min(1, len(l))]) // a range is told by where it begins
-				continue
+			default:
+				q.value(v[k])
 			}
-			q.value(v[k])
 		}
 	}
 }

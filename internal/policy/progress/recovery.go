@@ -128,7 +128,11 @@ func (f *Fold) advice(v Finding, last *record) string {
 		return "The command does not end in time. Run it with \"background\": true and look at it with bash_output, " +
 			"or run a narrower one: one test, one package, one file."
 	case failingTest:
-		return f.tries(v) + "Take another approach. Read the failure from its first line, check the assumption that these changes share " +
+		tries := ""
+		if c := f.changes(6); len(c) > 0 {
+			tries = "What was tried so far:\n" + strings.Join(c, "\n") + "\n"
+		}
+		return tries + "Take another approach. Read the failure from its first line, check the assumption that these changes share " +
 			"(is the code that you change the code that runs?), and print the value in question before you change anything else."
 	case sameResult:
 		return "Nothing changed, so the result is the same. It is known:\n" + quote(last.said) +
@@ -196,15 +200,7 @@ func (r *record) sum() string {
 	return normalize.OneLine(normalize.Error(r.said), 160)
 }
 
-// tries lists what was changed between the failures.
-func (f *Fold) tries(v Finding) string {
-	c := f.changes(6)
-	if len(c) == 0 {
-		return ""
-	}
-	return "What was tried so far:\n" + strings.Join(c, "\n") + "\n"
-}
-
+// changes lists what was changed between the failures, the newest k.
 func (f *Fold) changes(k int) []string {
 	var out []string
 	for i := max(0, f.calls-recordLimit); i < f.calls; i++ {
@@ -219,11 +215,7 @@ func (f *Fold) changes(k int) []string {
 const quoteLimit = 500
 
 func quote(s string) string {
-	s = strings.TrimRight(s, "\n")
-	if len(s) > quoteLimit {
-		s = strings.ToValidUTF8(s[:quoteLimit/2], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-quoteLimit/2:], "")
-	}
-	if s == "" {
+	if s = cut(strings.TrimRight(s, "\n"), quoteLimit); s == "" {
 		return "> (no output)"
 	}
 	return "> " + strings.ReplaceAll(s, "\n", "\n> ")

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
@@ -66,36 +67,64 @@ type finding struct {
 	soft  bool
 }
 
-// each is a rule that sees every call of a reply. The others see one call for each
-// reply, since the model saw nothing between the calls of one.
-type each interface{ everyCall() }
-
 // scope is an event outside the steps that resets rules.
 type scope int
 
 const (
-	byPerson  scope = iota // a person's message: everything starts again
-	byContent              // a new content
-	byPhase                // the model began a new phase
-	byCompact              // the window no longer has what the model read
+	byPerson  scope = 1 << iota // a person's message: everything starts again
+	byContent                   // a new content
+	byPhase                     // the model began a new phase
+	byCompact                   // the window no longer has what the model read
+
+	byAnyNews = byPerson | byContent | byPhase
 )
 
-// rule is one way of being stuck. It sees every step in order and keeps a state
-// of limited size.
-type rule interface {
-	name() string
+// rule is one way of being stuck.
+type rule struct {
+	name string
+	judge
+	// each: it sees every call of a reply. The others see one call for each reply, since
+	// the model saw nothing between the calls of one.
+	each    bool
+	resetBy scope
+	ends    string // what ends its finding, if that is not new content
+}
+
+// judge sees every step in order and keeps a state of limited size.
+type judge interface {
 	apply(d *Detector, f *facts) finding
 	reset(s scope)
 }
 
 // newRules returns every rule. If two report at the same level, the first one
 // wins, so more specific rules come first.
-func newRules() []rule {
-	return []rule{
-		&identical{}, &cycle{}, &sterile{},
-		&sameError{}, &variedError{}, &reapplied{}, &oscillation{}, &repeated{}, &sameFailure{}, &message{},
-		&failedEdit{seen: memo[tail]{limit: 256}}, &waiting{},
-		&staleness{},
+func newRules() []*rule {
+	const (
+		anotherResult = "another result, a new phase, or a word from the person"
+		anotherStep   = "another step than these, or a word from the person"
+	)
+	return []*rule{
+		{name: "identical", judge: &identical{}, resetBy: byAnyNews},
+		{name: "cycle", judge: &cycle{}, resetBy: byAnyNews},
+		{name: "sterile", judge: &sterile{}, resetBy: byAnyNews},
+		{name: "same_error", judge: &sameError{}, resetBy: byAnyNews, ends: anotherResult},
+		{name: "varied_error", judge: &variedError{}, resetBy: byAnyNews, ends: anotherResult},
+		{name: "reapplied", judge: &reapplied{}, each: true, resetBy: byPerson | byContent},
+		{name: "oscillation", judge: &oscillation{}, each: true, resetBy: byPerson, ends: anotherStep},
+		{name: "repeated", judge: &repeated{}, each: true, resetBy: byAnyNews},
+		{name: "same_failure", judge: &sameFailure{}, each: true, resetBy: byPerson | byPhase, ends: "another outcome of that check, a new phase, or a word from the person"},
+		{name: "message", judge: &message{}, resetBy: byPerson, ends: anotherStep},
+		{name: "failed_edit", judge: &failedEdit{seen: memo[tail]{limit: 256}}, each: true, resetBy: byAnyNews},
+		{name: "waiting", judge: &waiting{}, resetBy: byPerson | byContent, ends: "any change in what is waited for, or a word from the person"},
+		{name: "staleness", judge: &staleness{}, resetBy: byAnyNews},
+	}
+}
+
+// found returns what the rule found as a verdict.
+func (r *rule) found(x finding) Finding {
+	return Finding{
+		Level: x.level, Rule: r.name, Fingerprint: fingerprint(r.name, x.print), Steps: x.steps, Text: x.text, Soft: x.soft,
+		Ends: cmp.Or(r.ends, "new content of a file, an answer that was not there before, or a word from the person"),
 	}
 }
 
@@ -108,7 +137,7 @@ const (
 func ruleNames() []string {
 	var out []string
 	for _, r := range newRules() {
-		out = append(out, r.name())
+		out = append(out, r.name)
 	}
 	return append(out, streamRule, compactRule)
 }

@@ -14,13 +14,7 @@ type cycle struct {
 	same  [cycleLimit + 1]int // how many keys in a row equal the one p before
 }
 
-func (*cycle) name() string { return "cycle" }
-
-func (r *cycle) reset(s scope) {
-	if s != byCompact {
-		*r = cycle{}
-	}
-}
+func (r *cycle) reset(scope) { *r = cycle{} }
 
 func (r *cycle) apply(d *Detector, f *facts) finding {
 	if f.unknownResult {

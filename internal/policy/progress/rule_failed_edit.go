@@ -9,14 +9,7 @@ import "fmt"
 // failed and was shown the lines it lacked is no guess.
 type failedEdit struct{ seen memo[tail] }
 
-func (*failedEdit) name() string { return "failed_edit" }
-func (*failedEdit) everyCall()   {}
-
-func (r *failedEdit) reset(s scope) {
-	if s != byCompact {
-		r.seen.clear()
-	}
-}
+func (r *failedEdit) reset(scope) { r.seen.clear() }
 
 func (r *failedEdit) apply(d *Detector, f *facts) finding {
 	s := f.s

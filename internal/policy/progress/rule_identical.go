@@ -11,10 +11,8 @@ type identical struct {
 	fails         bool // the run is of failures
 }
 
-func (*identical) name() string { return "identical" }
-
 func (r *identical) reset(s scope) {
-	if s == byPerson || s == byContent || s == byPhase && r.fails {
+	if s != byPhase || r.fails {
 		*r = identical{}
 	}
 }

@@ -6,13 +6,7 @@ import "fmt"
 // makes no progress.
 type message struct{ run streak }
 
-func (*message) name() string { return "message" }
-
-func (r *message) reset(s scope) {
-	if s == byPerson {
-		r.run = streak{}
-	}
-}
+func (r *message) reset(scope) { *r = message{} }
 
 func (r *message) apply(d *Detector, f *facts) finding {
 	if f.s.Message == "" || f.wait {

@@ -14,14 +14,7 @@ type oscillation struct {
 // blindRounds is how many rounds of two edits halt if nothing says that they differ.
 const blindRounds = 3
 
-func (*oscillation) name() string { return "oscillation" }
-func (*oscillation) everyCall()   {}
-
-func (r *oscillation) reset(s scope) {
-	if s == byPerson {
-		*r = oscillation{}
-	}
-}
+func (r *oscillation) reset(scope) { *r = oscillation{} }
 
 func (r *oscillation) apply(d *Detector, f *facts) finding {
 	s := f.s
@@ -77,11 +70,7 @@ func push(l []uint64, v uint64, k int) []uint64 {
 	if len(l) > 0 && l[len(l)-1] == v {
 		return l
 	}
-	if len(l) == k {
-		copy(l, l[1:])
-		l = l[:k-1]
-	}
-	return append(l, v)
+	return last(l, v, k)
 }
 
 func alternates(l []uint64, k int) bool {

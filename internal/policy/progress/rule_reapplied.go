@@ -5,14 +5,7 @@ import "fmt"
 // reapplied warns on an edit that is made again and restores an earlier content.
 type reapplied struct{ seen memo[int] }
 
-func (*reapplied) name() string { return "reapplied" }
-func (*reapplied) everyCall()   {}
-
-func (r *reapplied) reset(s scope) {
-	if s == byPerson || s == byContent {
-		r.seen.clear()
-	}
-}
+func (r *reapplied) reset(scope) { *r = reapplied{} }
 
 func (r *reapplied) apply(d *Detector, f *facts) finding {
 	s := f.s

@@ -18,15 +18,7 @@ type failing struct {
 	acts int
 }
 
-func (*repeated) name() string { return "repeated" }
-func (*repeated) everyCall()   {}
-
-func (r *repeated) reset(s scope) {
-	if s != byCompact {
-		r.seen.clear()
-		r.failed.clear()
-	}
-}
+func (r *repeated) reset(scope) { *r = repeated{} }
 
 func (r *repeated) apply(d *Detector, f *facts) finding {
 	if f.textOnly || f.wait || f.neutral {

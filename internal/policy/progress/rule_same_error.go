@@ -5,13 +5,7 @@ import "fmt"
 // sameError warns on the same error about the same target, in a row.
 type sameError struct{ run streak }
 
-func (*sameError) name() string { return "same_error" }
-
-func (r *sameError) reset(s scope) {
-	if s != byCompact {
-		r.run = streak{}
-	}
-}
+func (r *sameError) reset(scope) { *r = sameError{} }
 
 func (r *sameError) apply(d *Detector, f *facts) finding {
 	if f.textOrThought && f.s.OK || f.wait || f.neutral {

@@ -14,14 +14,7 @@ type failureState struct {
 	steps  tail
 }
 
-func (*sameFailure) name() string { return "same_failure" }
-func (*sameFailure) everyCall()   {}
-
-func (r *sameFailure) reset(s scope) {
-	if s == byPerson || s == byPhase {
-		r.seen.clear()
-	}
-}
+func (r *sameFailure) reset(scope) { *r = sameFailure{} }
 
 func (r *sameFailure) apply(d *Detector, f *facts) finding {
 	if f.s.Kind != Test {

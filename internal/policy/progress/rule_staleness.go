@@ -23,13 +23,7 @@ type staleness struct {
 	steps       tail // those that added
 }
 
-func (*staleness) name() string { return "staleness" }
-
-func (r *staleness) reset(s scope) {
-	if s != byCompact {
-		*r = staleness{}
-	}
-}
+func (r *staleness) reset(scope) { *r = staleness{} }
 
 func (r *staleness) apply(d *Detector, f *facts) finding {
 	if f.recovered {

@@ -20,19 +20,12 @@ type sterileStep struct {
 	more bool // the same result came again later
 }
 
-func (*sterile) name() string { return "sterile" }
-
-func (r *sterile) reset(s scope) {
-	if s != byCompact {
-		r.n = 0
-		r.last.clear()
-	}
-}
+func (r *sterile) reset(scope) { *r = sterile{} }
 
 func (r *sterile) apply(d *Detector, f *facts) finding {
 	s := f.s
 	if f.unknownResult || f.recovered || f.news && s.Subject != "" {
-		r.reset(byContent)
+		*r = sterile{}
 	}
 	switch {
 	case f.fresh, f.neutral, f.renumbered, f.wait, f.unknownResult, s.Kind == Think, s.Kind == None && !f.keySeen,

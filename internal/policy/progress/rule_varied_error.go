@@ -9,21 +9,14 @@ type variedError struct {
 	args memo[struct{}] // those of the streak
 }
 
-func (*variedError) name() string { return "varied_error" }
-
-func (r *variedError) reset(s scope) {
-	if s != byCompact {
-		r.run = streak{}
-		r.args.clear()
-	}
-}
+func (r *variedError) reset(scope) { *r = variedError{} }
 
 func (r *variedError) apply(d *Detector, f *facts) finding {
 	if f.textOrThought && f.s.OK || f.wait || f.neutral {
 		return finding{}
 	}
 	if f.s.OK || f.news {
-		r.reset(byContent)
+		*r = variedError{}
 		return finding{}
 	}
 	n := r.run.add(f.fault^hash(f.s.Tool), f.n)

@@ -8,13 +8,7 @@ import "fmt"
 // told to wait longer each time.
 type waiting struct{ tail tail }
 
-func (*waiting) name() string { return "waiting" }
-
-func (r *waiting) reset(s scope) {
-	if s == byPerson || s == byContent {
-		r.tail = tail{}
-	}
-}
+func (r *waiting) reset(scope) { *r = waiting{} }
 
 func (r *waiting) apply(d *Detector, f *facts) finding {
 	switch {

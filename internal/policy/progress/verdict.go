@@ -31,23 +31,6 @@ type Finding struct {
 	Soft bool
 }
 
-// ends returns what would end the finding of a rule: what resets it.
-func ends(rule string) string {
-	switch rule {
-	case "same_error", "varied_error":
-		return "another result, a new phase, or a word from the person"
-	case "same_failure":
-		return "another outcome of that check, a new phase, or a word from the person"
-	case "message", "oscillation", streamRule:
-		return "another step than these, or a word from the person"
-	case compactRule:
-		return "anything new between two compactions, or a word from the person"
-	case "waiting":
-		return "any change in what is waited for, or a word from the person"
-	}
-	return "new content of a file, an answer that was not there before, or a word from the person"
-}
-
 // Raw is the verdicts on a whole run that nobody acted on: the steps after
 // which a rule first warned and first halted.
 type Raw struct {
