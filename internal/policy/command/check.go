@@ -241,7 +241,7 @@ func (k Check) Compiled() bool {
 func (k Check) MayWrite() bool {
 	targets := slices.DeleteFunc(slices.Clone(k.rest), func(w string) bool { return strings.HasPrefix(w, "-") })
 	return k.program.targets && (len(targets) == 0 || slices.ContainsFunc(targets, func(w string) bool {
-		return !contains(" test tests check lint vet typecheck ", w)
+		return !Listed(" test tests check lint vet typecheck ", w)
 	}))
 }
 

@@ -54,9 +54,9 @@ func ConfigWrites(args []shellsyntax.Word) bool {
 		switch {
 		case !a.Known:
 			return true
-		case contains(" --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list get list ", name):
+		case Listed(" --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list get list ", name):
 			return false
-		case contains(" --local --global --system --worktree -z --null --name-only --show-origin --show-scope --includes --no-includes --bool --int --path --all --type --default ", name):
+		case Listed(" --local --global --system --worktree -z --null --name-only --show-origin --show-scope --includes --no-includes --bool --int --path --all --type --default ", name):
 		default: // a name alone is read
 			return strings.HasPrefix(name, "-") || i != len(args)-1
 		}

@@ -32,7 +32,7 @@ func reads(c shellsyntax.Command) bool {
 	var args []string
 	for _, w := range c.Words[1:] {
 		// A match of a pattern may begin with a dash, unless the pattern does not allow it.
-		if !w.Known && !(w.Glob && (contains(anyWords, name) || contains(anyFiles, name) && w.Prefix != "" && w.Prefix[0] != '-')) {
+		if !w.Known && !(w.Glob && (Listed(anyWords, name) || Listed(anyFiles, name) && w.Prefix != "" && w.Prefix[0] != '-')) {
 			return false
 		}
 		if strings.HasPrefix(w.Text, "--files0") {
@@ -41,10 +41,11 @@ func reads(c shellsyntax.Command) bool {
 		args = append(args, w.Text)
 	}
 	form := readers[name]
-	return plain && (contains(anyWords, name) || form != nil && form(args))
+	return plain && (Listed(anyWords, name) || form != nil && form(args))
 }
 
-func contains(list, word string) bool {
+// Listed reports whether a word is in a list: " cat head tail ".
+func Listed(list, word string) bool {
 	return word != "" && !strings.Contains(word, " ") && strings.Contains(list, " "+word+" ")
 }
 
@@ -72,7 +73,7 @@ var readers = map[string]func(args []string) bool{
 	},
 	"date": func(args []string) bool { // a time would set the clock
 		return !slices.ContainsFunc(args, func(a string) bool {
-			return !strings.HasPrefix(a, "+") && !contains(" -u -R -I -Iseconds --utc --iso-8601 ", a) && !strings.HasPrefix(a, "--date=")
+			return !strings.HasPrefix(a, "+") && !Listed(" -u -R -I -Iseconds --utc --iso-8601 ", a) && !strings.HasPrefix(a, "--date=")
 		})
 	},
 	"test": tests,
@@ -81,7 +82,7 @@ var readers = map[string]func(args []string) bool{
 		return len(args) > 0 && !strings.HasPrefix(args[0], "-") && !setsVariable().MatchString(args[0])
 	},
 	"set": func(args []string) bool {
-		return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != "pipefail" && !contains(" -e -u -eu -o -x -euo -euxo -ex ", a) })
+		return len(args) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a != "pipefail" && !Listed(" -e -u -eu -o -x -euo -euxo -ex ", a) })
 	},
 	"cd":      func(args []string) bool { return len(args) <= 1 },
 	"command": func(args []string) bool { return len(args) > 1 && args[0] == "-v" },
@@ -90,7 +91,7 @@ var readers = map[string]func(args []string) bool{
 	},
 	"find": func(args []string) bool {
 		return !slices.ContainsFunc(args, func(a string) bool {
-			return strings.HasPrefix(a, "-") && !contains(" -name -iname -path -ipath -regex -iregex -type -maxdepth -mindepth -size -mtime -mmin -newer -empty -executable -not -a -and -o -or -prune -print -print0 ", a)
+			return strings.HasPrefix(a, "-") && !Listed(" -name -iname -path -ipath -regex -iregex -type -maxdepth -mindepth -size -mtime -mmin -newer -empty -executable -not -a -and -o -or -prune -print -print0 ", a)
 		})
 	},
 	"git": gitOnlyReads,
@@ -151,7 +152,7 @@ func gitOnlyReads(args []string) bool {
 		return false
 	}
 	sub, args := args[0], args[1:]
-	if sub == "stash" && len(args) > 0 && contains(" list show ", args[0]) {
+	if sub == "stash" && len(args) > 0 && Listed(" list show ", args[0]) {
 		sub, args = "log", args[1:]
 	}
 	names := 0
@@ -160,16 +161,16 @@ func gitOnlyReads(args []string) bool {
 		switch {
 		case strings.Contains(a, "%G"):
 			return false // it runs the program that checks signatures
-		case a == "--" && contains(gitSubs, sub):
+		case a == "--" && Listed(gitSubs, sub):
 			return true
 		case !strings.HasPrefix(a, "-"):
 			names++
-		case contains(gitSubs, sub) && !strings.HasPrefix(a, "--"):
+		case Listed(gitSubs, sub) && !strings.HasPrefix(a, "--"):
 			if strings.Contains(a, "O") {
 				return false // of grep it opens a pager
 			}
-		case contains(gitSubs, sub) && contains(gitOptions, name):
-		case (sub == "branch" || sub == "tag") && contains(gitListing, name), sub == "remote" && i == 0 && a == "-v":
+		case Listed(gitSubs, sub) && Listed(gitOptions, name):
+		case (sub == "branch" || sub == "tag") && Listed(gitListing, name), sub == "remote" && i == 0 && a == "-v":
 		default:
 			return false
 		}
@@ -178,19 +179,19 @@ func gitOnlyReads(args []string) bool {
 	case "branch", "tag", "remote":
 		return names == 0 || sub != "remote" && slices.Contains(args, "--list")
 	}
-	return contains(gitSubs, sub)
+	return Listed(gitSubs, sub)
 }
 
 // plainWrapper reports whether a word is a wrapper that runs its command unchanged, or
 // its number.
 func plainWrapper(w shellsyntax.Word) bool {
-	return w.Known && (contains(" timeout nice command ", w.Text) || w.Text != "" && w.Text[0] <= '9' && strings.Trim(w.Text, "0123456789.smh") == "")
+	return w.Known && (Listed(" timeout nice command ", w.Text) || w.Text != "" && w.Text[0] <= '9' && strings.Trim(w.Text, "0123456789.smh") == "")
 }
 
 // setsLooks reports whether an assignment changes only how output looks.
 func setsLooks(assign string) bool {
 	name, _, _ := strings.Cut(assign, "=")
-	return contains(" LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ NO_COLOR COLUMNS LINES ", name)
+	return Listed(" LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME TZ NO_COLOR COLUMNS LINES ", name)
 }
 
 // harmlessFile reports whether a redirection reads a file, or throws output away. Bash
@@ -206,7 +207,7 @@ func harmlessFile(r shellsyntax.Redirect) bool {
 // SafeDevice reports whether a path is a device that anyone may read and to which a write
 // destroys nothing.
 func SafeDevice(p string) bool {
-	if contains(" /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/zero /dev/random /dev/urandom ", p) {
+	if Listed(" /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/zero /dev/random /dev/urandom ", p) {
 		return true
 	}
 	n, ok := strings.CutPrefix(p, "/dev/fd/")

@@ -36,8 +36,8 @@ type usage struct{ letters, valued, long string }
 func (u usage) listed(option string) (next, ok bool) {
 	if strings.HasPrefix(option, "--") {
 		name, _, has := strings.Cut(option, "=")
-		valued := contains(" "+u.long+" ", name+"=")
-		return valued && !has, valued || contains(" "+u.long+" ", name)
+		valued := Listed(" "+u.long+" ", name+"=")
+		return valued && !has, valued || Listed(" "+u.long+" ", name)
 	}
 	rest := strings.TrimLeft(option[1:], u.letters)
 	return len(rest) == 1, rest == "" || strings.Contains(u.valued, rest[:1])

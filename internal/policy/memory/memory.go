@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -157,12 +158,6 @@ func (f *Fold) read(r Read) {
 
 // clip returns a text as a short line.
 func clip(s string) string {
-	if len(s) > 4*maxText {
-		s = s[:4*maxText]
-	}
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if len(s) > maxText {
-		s = strings.ToValidUTF8(s[:maxText], "") + "…"
-	}
-	return s
+	s = strings.ToValidUTF8(s[:min(len(s), 4*maxText)], "")
+	return normalize.Cut(strings.Join(strings.Fields(s), " "), maxText)
 }

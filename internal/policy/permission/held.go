@@ -107,8 +107,9 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	if r.Act == process.ActLose {
 		return Opening{Act: r.Act, Opens: fmt.Sprintf("%s (%.1f MB)", p.shown(r.What), float64(r.Size)/(1<<20))}, p.mode.on(doLose)
 	}
-	if r.Rule != "" {
-		return heldRuled(r), Ask
+	if r.Rule != "" { // a yes is about all that the rule names
+		pattern := strings.TrimSuffix(r.Rule[strings.IndexByte(r.Rule, '(')+1:], ")")
+		return Opening{Act: r.Act, Opens: pattern}, Ask
 	}
 	p = p.forCall("", git)
 	if p.holdsHome {

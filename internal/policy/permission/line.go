@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -238,15 +239,7 @@ func (p *Policy) landPart(l tool.ResolvedPath) part {
 }
 
 func shorten(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 120 {
-		cut := 117
-		for cut > 0 && s[cut]&0xC0 == 0x80 {
-			cut--
-		}
-		s = s[:cut] + "…"
-	}
-	return s
+	return normalize.Cut(strings.Join(strings.Fields(s), " "), 120)
 }
 
 // redefined reports whether, in this session, the agent changed a file with the base name

@@ -60,9 +60,3 @@ func (p *Policy) absPattern(pattern string) string {
 	}
 	return p.cfg.Root + "/" + pattern
 }
-
-// heldRuled is an access that a rule asks about: a yes is about all that the rule names.
-func heldRuled(r process.Refusal) Opening {
-	pattern := strings.TrimSuffix(r.Rule[strings.IndexByte(r.Rule, '(')+1:], ")")
-	return Opening{Act: r.Act, Opens: pattern}
-}

@@ -41,16 +41,15 @@ func plainSub(s string) bool {
 
 // exactRule returns the rule for exactly this command, with its wrappers and assignments.
 func exactRule(c shellsyntax.Command) string {
-	words := slices.Concat(c.Via, c.Words)
+	var words []shellsyntax.Word
 	if len(c.Via) == 0 {
-		words = nil
 		for _, a := range c.Assigns {
 			words = append(words, shellsyntax.Word{Text: a, Known: true})
 		}
-		words = append(words, c.Words...)
-	} else if command.Transparent(c) {
-		words = c.Words
+	} else if !command.Transparent(c) {
+		words = slices.Clone(c.Via)
 	}
+	words = append(words, c.Words...)
 	n := 0
 	for _, w := range words {
 		n += len(w.Text)

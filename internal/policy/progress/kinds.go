@@ -78,12 +78,12 @@ func CommandKind(line string) Kind {
 	for i := range cmds {
 		name, _ := cmds[i].Program()
 		switch {
-		case listed(waiters, name):
+		case command.Listed(waiters, name):
 			waits = true
 			continue
-		case waits && listed(asksState, name):
+		case waits && command.Listed(asksState, name):
 			continue // after a wait these check the state of something
-		case listed(searchers, name):
+		case command.Listed(searchers, name):
 			searches = true
 		}
 		rest = append(rest, cmds[i])
@@ -107,8 +107,6 @@ const (
 	asksState = " curl docker gh jobs kubectl nc pgrep ps systemctl "
 	searchers = " egrep fgrep find grep ls rg "
 )
-
-func listed(list, name string) bool { return name != "" && strings.Contains(list, " "+name+" ") }
 
 // Echoes reports whether a command only printed words of its own line: the
 // model is thinking aloud.

@@ -138,7 +138,7 @@ func commandQuestion(line string) (verb, subject string) {
 			}
 		}
 		feeds := i+1 < len(cmds) && cmds[i+1].Piped
-		if len(c.Words) == 0 || listed(waiters, name) || name == "true" || (name == "echo" || name == "printf") && !feeds {
+		if len(c.Words) == 0 || command.Listed(waiters, name) || name == "true" || (name == "echo" || name == "printf") && !feeds {
 			continue
 		}
 		words := make([]string, 0, len(c.Words))

@@ -3,6 +3,8 @@ package swarm
 import (
 	"strings"
 	"unicode"
+
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // How much of a text of a worker enters a prompt, in bytes.
@@ -34,8 +36,5 @@ func visible(s string, most int, lines bool) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, ""))
-	if s = strings.TrimSpace(s); len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
+	return normalize.Cut(strings.TrimSpace(s), most)
 }

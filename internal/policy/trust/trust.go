@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 type Kind string
@@ -264,7 +266,7 @@ func Define(kind Kind, name string, runs []string, sources []Source) Part {
 		for _, l := range lines {
 			fmt.Fprintf(h, "%q\n", l)
 			if l = strings.TrimSpace(l); l != "" && len(p.Lines) < maxLines {
-				p.Lines = append(p.Lines, s.Name+": "+cut(l))
+				p.Lines = append(p.Lines, s.Name+": "+normalize.CutRunes(strings.ToValidUTF8(l, "\uFFFD"), maxLine))
 			}
 		}
 	}
@@ -272,11 +274,4 @@ func Define(kind Kind, name string, runs []string, sources []Source) Part {
 		p.Hash = hex.EncodeToString(h.Sum(nil))
 	}
 	return p
-}
-
-func cut(l string) string {
-	if r := []rune(strings.ToValidUTF8(l, "\uFFFD")); len(r) > maxLine {
-		return string(r[:maxLine]) + "…"
-	}
-	return strings.ToValidUTF8(l, "\uFFFD")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // described folds when in its turn a change is made, and what for (SPEC 11.1). Both are in
@@ -56,7 +57,7 @@ func (d *described) of(call string) string {
 func headline(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
-			return clip(line)
+			return normalize.Cut(line, maxText)
 		}
 	}
 	return ""

@@ -143,13 +143,7 @@ func (m *merger) conflict(at int, ours, theirs [][]byte) {
 	m.conflicts = append(m.conflicts, Conflict{Line: at + m.shift + 1, Ours: join(ours), Theirs: join(theirs)})
 }
 
-func lines(b []byte) [][]byte {
-	var out [][]byte
-	for l := range bytes.Lines(b) {
-		out = append(out, l)
-	}
-	return out
-}
+func lines(b []byte) [][]byte { return slices.Collect(bytes.Lines(b)) }
 
 func join(ls [][]byte) []byte { return bytes.Join(ls, nil) }
 

@@ -87,10 +87,6 @@ const (
 	putters = " cp install ln mv "
 )
 
-func listed(list, program string) bool {
-	return program != "" && strings.Contains(list, " "+program+" ")
-}
-
 // PathsNamedBy collects the paths that commands name: the files to which they redirect,
 // and, unless a command only reads, each of its words that may be a path.
 func (p Workspace) PathsNamedBy(cmds []shellsyntax.Command) NamedPaths {
@@ -107,11 +103,11 @@ func (p Workspace) PathsNamedBy(cmds []shellsyntax.Command) NamedPaths {
 		if c.Redirects = nil; command.ReadOnly(c) {
 			continue
 		}
-		x := named{takes: listed(takers, program), writes: !listed(takers, program) || program == "git", paths: map[string]bool{}, bases: map[string]bool{}}
+		x := named{takes: command.Listed(takers, program), writes: !command.Listed(takers, program) || program == "git", paths: map[string]bool{}, bases: map[string]bool{}}
 		foreign := false // it names what is outside, unknown, or made by the line
 		for _, w := range operands(c) {
 			foreign = !p.add(&x, c, w) || foreign
-			if listed(putters, program) && w.Known {
+			if command.Listed(putters, program) && w.Known {
 				x.bases[path.Base(w.Text)] = true
 			}
 		}
@@ -146,12 +142,7 @@ func operands(c shellsyntax.Command) []shellsyntax.Word {
 // add adds a word's paths. ok is false if one of them is not in the workspace, or
 // unknown.
 func (p Workspace) add(x *named, c shellsyntax.Command, w shellsyntax.Word) (ok bool) {
-	glob := isGlob(w)
-	if !w.Known && !glob || w.Text == "" {
-		return false
-	}
-	w.Known = true
-	paths, ok := c.Paths(w)
+	paths, glob, ok := pathsOfWord(c, w)
 	for _, at := range paths {
 		rel, inside := p.Inside(at)
 		ok = ok && inside
@@ -171,8 +162,17 @@ func (p Workspace) add(x *named, c shellsyntax.Command, w shellsyntax.Word) (ok 
 	return ok
 }
 
-// isGlob reports whether a word is a pattern of the kind that path.Match supports.
-func isGlob(x shellsyntax.Word) bool { return x.Glob && !strings.ContainsAny(x.Text, "\\'\"$") }
+// pathsOfWord returns the paths that a word of a command names; glob: they are patterns of the
+// kind that path.Match supports. ok is false if one of them is not known.
+func pathsOfWord(c shellsyntax.Command, w shellsyntax.Word) (paths []string, glob, ok bool) {
+	glob = w.Glob && !strings.ContainsAny(w.Text, "\\'\"$")
+	if !w.Known && !glob || w.Text == "" {
+		return nil, false, false
+	}
+	w.Known = true
+	paths, ok = c.Paths(w)
+	return paths, glob, ok
+}
 
 // DestroyedPath is a path, or a pattern of paths, that a command removes or overwrites.
 type DestroyedPath struct {
@@ -187,26 +187,21 @@ func (p Workspace) Destroys(c shellsyntax.Command) []DestroyedPath {
 	program, _ := c.Program()
 	words, folders := operands(c), false
 	switch {
-	case listed(" rm rmdir unlink ", program):
+	case command.Listed(" rm rmdir unlink ", program):
 		folders = true
-	case listed(" cp install mv ", program):
+	case command.Listed(" cp install mv ", program):
 		words = words[max(0, len(words)-1):]
-	case program == "git" && len(words) > 0 && listed(" checkout clean restore rm ", words[0].Text):
+	case program == "git" && len(words) > 0 && command.Listed(" checkout clean restore rm ", words[0].Text):
 		words = words[1:]
 	case program == "sed" && slices.ContainsFunc(c.Words, func(w shellsyntax.Word) bool {
 		return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
 	}):
-	case !listed(" dd shred tee truncate ", program):
+	case !command.Listed(" dd shred tee truncate ", program):
 		words = nil
 	}
 	var out []DestroyedPath
 	add := func(w shellsyntax.Word, folders bool) {
-		glob := isGlob(w)
-		if !w.Known && !glob || w.Text == "" {
-			return
-		}
-		w.Known = true
-		paths, _ := c.Paths(w)
+		paths, glob, _ := pathsOfWord(c, w)
 		for _, at := range paths {
 			if rel, ok := p.Inside(path.Clean(at)); ok {
 				out = append(out, DestroyedPath{Path: rel, Glob: glob, Folders: folders})

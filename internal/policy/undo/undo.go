@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // The names under which changes are recorded that no editing tool made.
@@ -92,7 +93,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Prompted:
 		// Prompts by autofix or a hook belong to the person's turn.
 		if b.Source == event.Person || len(f.turns) == 0 {
-			f.turn(Turn{Prompt: e.Seq, Text: clip(b.Text)})
+			f.turn(Turn{Prompt: e.Seq, Text: normalize.Cut(b.Text, maxText)})
 			if !f.running { // otherwise it joins the turn
 				f.began, f.described = e.Seq, described{}
 			}
@@ -348,15 +349,4 @@ func (f *Fold) text(prompt int64) string {
 		return f.turns[i].Text
 	}
 	return ""
-}
-
-func clip(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	n := maxText
-	for n > 0 && s[n]&0xc0 == 0x80 { // inside a character
-		n--
-	}
-	return s[:n] + "…"
 }

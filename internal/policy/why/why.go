@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -254,13 +255,7 @@ func firstLine(s string) string {
 // longest is the length limit of a quoted text, in runes.
 const longest = 240
 
-func cut(s string) string {
-	r := []rune(s)
-	if len(r) <= longest {
-		return s
-	}
-	return string(r[:longest]) + "…"
-}
+func cut(s string) string { return normalize.CutRunes(s, longest) }
 
 // costs is the costs of replies.
 type costs struct {

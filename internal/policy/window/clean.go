@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,8 +59,7 @@ func unhelpful(d event.CallDone, repeated bool) string {
 	}
 	text := strings.TrimSpace(d.Result.Text)
 	first, _, _ := strings.Cut(text, "\n")
-	last := text[strings.LastIndexByte(text, '\n')+1:]
-	for _, line := range []string{first, last} {
+	for _, line := range []string{first, lastLine(text)} {
 		line = strings.ToLower(clip(line, 300))
 		for _, said := range []string{"no matches found", "no files found", "no items found", "found 0 ", "not found", "does not exist", "no such file", "no matches in", "no files match"} {
 			if strings.Contains(line, said) {
@@ -112,7 +112,7 @@ func (c *Conversation) FindResults(handles []string, summary, reason string) (ou
 				continue
 			}
 			out.Found = append(out.Found, Handle(n))
-			out.Freed += max(0, c.calib.of(u.freedBy(i, k, placeholder(summary, reason))))
+			out.Freed += max(0, c.calib.of(u.freedBy(u.part(i, k), placeholder(summary, reason))))
 		}
 	}
 	return out
@@ -210,8 +210,7 @@ func (c unpacked) part(message, part int) llm.Part {
 }
 
 // freedBy returns what a text in place of a result frees, in counted tokens.
-func (c unpacked) freedBy(message, part int, text string) int {
-	p := c.part(message, part)
+func (c *Conversation) freedBy(p llm.Part, text string) int {
 	now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
 	return countPart(c.count(), p) - countPart(c.count(), now)
 }
@@ -219,31 +218,18 @@ func (c unpacked) freedBy(message, part int, text string) int {
 // pointers returns the released results from a message on as pointers, and what
 // they free. The oldest comes first, so that replay is the same.
 func (c unpacked) pointers(from int) (ps []event.Pointer, freed int) {
-	for _, n := range c.waitingResults() {
+	for _, n := range slices.Sorted(maps.Keys(c.clean.waiting)) {
 		i, k := c.find(n)
 		if i < from {
 			continue // also if it was dropped already
 		}
-		if won := c.freedBy(i, k, c.clean.waiting[n]); won > 0 {
+		if won := c.freedBy(c.part(i, k), c.clean.waiting[n]); won > 0 {
 			freed += won
 			ps = append(ps, event.Pointer{Message: i, Part: k, Text: c.clean.waiting[n]})
 		}
 	}
 	return ps, freed
 }
-
-// waitingResults lists the results that wait to be dropped.
-func (c *Conversation) waitingResults() []int {
-	var ns []int
-	for n := range c.clean.waiting {
-		ns = append(ns, n)
-	}
-	slices.Sort(ns)
-	return ns
-}
-
-// forgetDropped forgets results that are dropped, and those that are not worth it.
-func (c *Conversation) forgetDropped() { c.clean.waiting = nil }
 
 // summaryMessage returns a message as the request for a summary shows it: with released
 // results replaced.

@@ -120,7 +120,7 @@ func (c *Conversation) compacted(b event.Compacted) {
 		c.unthought(ms, as)
 	}
 	c.replace(ms, as)
-	c.forgetDropped()
+	c.clean.waiting = nil // they are dropped, or it is not worth it
 	c.rebases++
 	c.asked = [2]int{}
 	c.compact.dedupAt = c.bodyN

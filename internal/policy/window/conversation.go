@@ -136,9 +136,9 @@ func (c *Conversation) Apply(e event.Event) {
 		for _, i := range b.Images {
 			m.Parts = append(m.Parts, i.Part())
 		}
-		m = appendParts(m, llm.TextPart(b.Text))
+		m.Parts = append(m.Parts, llm.TextPart(b.Text))
 		if b.Attached != "" {
-			m = appendParts(m, llm.TextPart(b.Attached))
+			m.Parts = append(m.Parts, llm.TextPart(b.Attached))
 		}
 		c.push(m, about{tokens: countMessage(c.count(), m), kind: prompt})
 	case event.Noted:
@@ -251,11 +251,6 @@ func (c *Conversation) endBefore(last int) int {
 		return c.asked[0] - 1
 	}
 	return c.asked[1] - 1
-}
-
-func appendParts(m llm.Message, ps ...llm.Part) llm.Message {
-	m.Parts = append(m.Parts, ps...)
-	return m
 }
 
 // push adds a message. Its tokens are added if they are not counted yet; those

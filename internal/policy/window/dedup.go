@@ -70,8 +70,7 @@ func (c *Conversation) Dedup() (e event.Compacted, ok bool) {
 				continue
 			}
 			text := fmt.Sprintf("[Read again further down: the %d bytes that were here are left out.]", len(p.Result.Text))
-			now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: p.Result.ID, Name: p.Result.Name, Text: text}}
-			if won := countPart(c.count(), p) - countPart(c.count(), now); won > 0 {
+			if won := c.freedBy(p, text); won > 0 {
 				freed += won
 				e.Pointers = append(e.Pointers, event.Pointer{Message: i, Part: k, Text: text})
 			}

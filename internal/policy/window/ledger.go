@@ -112,8 +112,7 @@ func (l *ledger) apply(b event.Body) {
 		l.decide("the changes to " + clip(strings.Join(b.Paths, ", "), maxSaid) + " were put back (undone)")
 	case event.Cleaned:
 		if b.Summary != "" {
-			l.kept = latest(l.kept, "- "+clip(b.Summary, maxSaid))
-			l.kept = l.kept[max(0, len(l.kept)-maxKept):]
+			l.kept = latest(l.kept, "- "+clip(b.Summary, maxSaid), maxKept)
 		}
 	case event.Blocked:
 		if b.By != event.ByStuck && !b.Ran { // else it is told as a circle, or by its result
@@ -145,18 +144,7 @@ func (l *ledger) answered(b event.Answered) {
 	}
 }
 
-func (l *ledger) decide(s string) {
-	for i, d := range l.decisions {
-		if d == s { // the same text again: it is the newest now
-			l.decisions = append(l.decisions[:i:i], l.decisions[i+1:]...)
-			break
-		}
-	}
-	l.decisions = append(l.decisions, s)
-	if len(l.decisions) > maxDecisions {
-		l.decisions = l.decisions[1:]
-	}
-}
+func (l *ledger) decide(s string) { l.decisions = latest(l.decisions, s, maxDecisions) }
 
 func (l *ledger) change(b event.FileChanged) {
 	if l.files == nil {
@@ -171,27 +159,21 @@ func (l *ledger) change(b event.FileChanged) {
 	f.added, f.removed, f.times = f.added+b.Added, f.removed+b.Removed, f.times+1
 	l.changes++
 	f.last = l.changes
-	l.since = latest(l.since, b.Path)
-	if len(l.since) > 8 {
-		l.since = l.since[1:]
-	}
+	l.since = latest(l.since, b.Path, 8)
 }
 
-// latest appends s to a list, or moves it to the end.
-func latest(list []string, s string) []string {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == s {
-			list = append(list[:i:i], list[i+1:]...)
-			break
-		}
+// latest appends s to a list of the newest texts, or moves it to the end.
+func latest(list []string, s string, most int) []string {
+	if i := slices.Index(list, s); i >= 0 {
+		list = append(list[:i:i], list[i+1:]...)
 	}
-	return append(list, s)
+	list = append(list, s)
+	return list[max(0, len(list)-most):]
 }
 
 // done records a finished call.
 func (l *ledger) done(c llm.Call, d event.CallDone) {
-	name := d.Tool
-	name = cmp.Or(name, c.Name)
+	name := cmp.Or(d.Tool, c.Name)
 	target := targetOf(c, d)
 	key := name + "\x00" + target
 	if d.Command != "" {

@@ -2,8 +2,10 @@ package window
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
 )
@@ -31,16 +33,11 @@ func (l *ledger) ranCheck(d event.CallDone) {
 // hasCheck reports whether a command of a line is a check.
 func hasCheck(line string) bool {
 	cmds, err := command.Parse(line, "/")
-	if err != nil {
-		return false
-	}
-	for _, c := range cmds {
+	return err == nil && slices.ContainsFunc(cmds, func(c shellsyntax.Command) bool {
 		c.Piped = false
-		if _, ok := command.CheckOf(c); ok {
-			return true
-		}
-	}
-	return false
+		_, ok := command.CheckOf(c)
+		return ok
+	})
 }
 
 // checkedAfterTurn records a check that pawl ran by itself.
@@ -80,13 +77,7 @@ func ended(exit *int, tests int, cause string) string {
 // one that came to its end has checked the files.
 func (l *ledger) checked(line, how string, toItsEnd bool) {
 	r := &ran{line: clip(line, maxSaid/2), how: how, at: l.changes}
-	for i, old := range l.checks {
-		if old.line == r.line {
-			l.checks = append(l.checks[:i:i], l.checks[i+1:]...)
-			break
-		}
-	}
-	l.checks = append(l.checks, r)
+	l.checks = append(slices.DeleteFunc(slices.Clone(l.checks), func(old *ran) bool { return old.line == r.line }), r)
 	l.checks = l.checks[max(0, len(l.checks)-maxChecks):]
 	if toItsEnd {
 		l.checkedAt = l.changes

@@ -295,13 +295,10 @@ func (p Plan) drop(e *event.Compacted, after, target int, newest bool) int {
 				continue
 			}
 			text := pointer(part.Result)
-			now := llm.Part{Kind: llm.Output, Result: &llm.Result{ID: part.Result.ID, Name: part.Result.Name, Text: text}}
-			won := countPart(c.count(), part) - countPart(c.count(), now)
-			if won <= 0 {
-				continue
+			if won := c.freedBy(part, text); won > 0 {
+				after -= won
+				e.Pointers = append(e.Pointers, event.Pointer{Message: at[0], Part: at[1], Text: text})
 			}
-			after -= won
-			e.Pointers = append(e.Pointers, event.Pointer{Message: at[0], Part: at[1], Text: text})
 		}
 	}
 	return after

@@ -38,24 +38,20 @@ func (c *Conversation) ApplyRecount(w *Recount) bool {
 		return false
 	}
 	was := c.headN + c.bodyN
-	c.counter, c.headN, c.bodyN = w.with, w.headN, 0
-	ms, as := c.past.all()
-	for i, m := range ms {
-		n := 0
-		if i < len(w.counts) {
-			n = w.counts[i]
-		} else {
-			n = countMessage(w.with, m)
-		}
-		as[i].tokens = n
-		c.bodyN += n
-	}
-	c.past = packMessages(ms, as)
+	c.counter, c.headN = w.with, w.headN
 	c.tailAbout.tokens = 0
 	if len(c.tail.Parts) > 0 {
 		c.tailAbout.tokens = countMessage(w.with, c.tail)
 	}
-	c.bodyN += c.tailAbout.tokens
+	ms, as := c.past.all()
+	for i, m := range ms {
+		if i < len(w.counts) {
+			as[i].tokens = w.counts[i]
+		} else {
+			as[i].tokens = countMessage(w.with, m)
+		}
+	}
+	c.replace(ms, as)
 	now := c.headN + c.bodyN
 	if was <= 0 || now <= 0 {
 		return true

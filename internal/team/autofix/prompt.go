@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // differentAfter is after how many failed attempts another approach is requested.
@@ -34,7 +35,7 @@ func prompt(tries []try, most int, r evidence.Report) string {
 	var tail strings.Builder
 	for _, c := range now.failed {
 		if where := whole(c.Output); where != "" {
-			tail.WriteString(cut(where, 200) + "\n")
+			tail.WriteString(normalize.Cut(where, 200) + "\n")
 		}
 	}
 	if note := others(r); note != "" {
@@ -44,7 +45,7 @@ func prompt(tries []try, most int, r evidence.Report) string {
 		tail.WriteString("Earlier attempts in this turn:\n")
 	}
 	for i, t := range tries[:n-1] {
-		fmt.Fprintf(&tail, "%d. Before it, %s. It changed %s, which was not enough.\n", i+1, t.gist(), cut(listFiles(t.after), gistBytes))
+		fmt.Fprintf(&tail, "%d. Before it, %s. It changed %s, which was not enough.\n", i+1, t.gist(), normalize.Cut(listFiles(t.after), gistBytes))
 	}
 	if n > differentAfter {
 		tail.WriteString("These attempts did not work: take a different approach. Check what they assumed in common, from the failure inwards, and change something else.\n")
@@ -95,10 +96,10 @@ func evidenceOf(t try, room int) string {
 		if more := len(g.names) - 3; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		names = cut(names, 200)
+		names = normalize.Cut(names, 200)
 		text := names + "\n"
 		for j, l := range strings.Split(g.cause, "\n") {
-			if l = "    " + cut(printable(l), max(share-len(names)-8, 300)); j > 0 && len(text)+len(l) > share {
+			if l = "    " + normalize.Cut(printable(l), max(share-len(names)-8, 300)); j > 0 && len(text)+len(l) > share {
 				break
 			}
 			text += l + "\n"
@@ -151,10 +152,10 @@ func (t try) wrong() string {
 	}
 	var out []string
 	for _, c := range t.failed {
-		s := fmt.Sprintf("`%s` fails", cut(printable(c.Command), 200))
+		s := fmt.Sprintf("`%s` fails", normalize.Cut(printable(c.Command), 200))
 		switch {
 		case c.Stopped:
-			s = fmt.Sprintf("`%s` did not end (%s)", cut(printable(c.Command), 200), printable(c.Why))
+			s = fmt.Sprintf("`%s` did not end (%s)", normalize.Cut(printable(c.Command), 200), printable(c.Why))
 		case c.Exit != nil:
 			s += fmt.Sprintf(" with exit code %d", *c.Exit)
 		}
@@ -163,19 +164,19 @@ func (t try) wrong() string {
 		}
 		out = append(out, s)
 	}
-	return cut(strings.Join(out, ", and "), 500)
+	return normalize.Cut(strings.Join(out, ", and "), 500)
 }
 
 // gist names a failure and its cause.
 func (t try) gist() string {
 	if len(t.failed) == 0 {
-		return "the language server found “" + cut(printable(tools.DiagnosticLine(t.broken[0])), gistBytes) + "”"
+		return "the language server found “" + normalize.Cut(printable(tools.DiagnosticLine(t.broken[0])), gistBytes) + "”"
 	}
 	x := t.failed[0].open[0]
 	cause, _, _ := strings.Cut(x.Cause, "\n")
-	s := "“" + cut(printable(cause), gistBytes) + "”"
+	s := "“" + normalize.Cut(printable(cause), gistBytes) + "”"
 	if x.Name+x.Unit != "" {
-		s = cut(printable(x.Label()), gistBytes) + ": " + s
+		s = normalize.Cut(printable(x.Label()), gistBytes) + ": " + s
 	}
 	return s
 }
@@ -232,12 +233,4 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// cut cuts a text after at most n bytes.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

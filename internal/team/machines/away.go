@@ -20,11 +20,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
 	"github.com/pawl-agent/pawl/internal/team/swarm"
 )
@@ -176,14 +176,7 @@ func reportedResult(r leases.Result) swarm.Done {
 }
 
 func clip(s string, most int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	return normalize.Cut(strings.ToValidUTF8(s, "\uFFFD"), most)
 }
 
 // accept checks a worker's result and returns it as a commit on the task's base.
