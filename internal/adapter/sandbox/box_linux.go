@@ -360,7 +360,7 @@ func (c *Child) End() {
 		if c.sup != nil && scope.proven.Load() {
 			c.do <- killDomain
 			close(c.do)
-			c.sup.unused()
+			<-c.sup.done // no thread has the filter any more
 		} else {
 			c.sweep()
 			close(c.do)

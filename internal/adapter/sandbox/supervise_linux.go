@@ -4,9 +4,11 @@ package sandbox
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -51,8 +53,9 @@ var errGoOn = errors.New("the kernel decides")
 
 // supervisor answers the notified calls of one command.
 type supervisor struct {
-	fd   int // of the listener
-	wake int // an eventfd that ends the loop
+	listener *os.File
+	fd       int         // of the listener
+	stopped  atomic.Bool // so that callers who go on and on do not keep the loop
 	// policy is what the command may touch, with what was allowed while it ran.
 	policy atomic.Pointer[confine.Policy]
 	base   *confine.Policy // what Landlock holds
@@ -90,12 +93,16 @@ type inode struct{ dev, ino uint64 }
 // supervise answers on a listener until stop. It must run before the thread
 // makes a call that is notified.
 func supervise(fd int, b *Box, h holding) (*supervisor, error) {
-	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	err := unix.SetNonblock(fd, true) // else Go's poller does not take it
+	listener := os.NewFile(uintptr(fd), "listener")
+	if err == nil {
+		err = listener.SetReadDeadline(time.Time{}) // fails where the poller did not
+	}
 	if err != nil {
-		_ = unix.Close(fd)
+		_ = listener.Close()
 		return nil, err
 	}
-	s := &supervisor{fd: fd, wake: wake, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, moves: &b.moves, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}, umasks: umasks{of: map[uint32]uint32{}}}
+	s := &supervisor{listener: listener, fd: fd, held: held{hold: h.hold, questions: map[process.Refusal]*question{}}, names: &b.names, moves: &b.moves, net: &b.net, done: make(chan struct{}), linked: map[inode]bool{}, nested: map[string][]string{}, umasks: umasks{of: map[uint32]uint32{}}}
 	s.base = &b.policy
 	s.policy.Store(s.base)
 	s.asks.Store(h.asks)
@@ -108,35 +115,39 @@ func supervise(fd int, b *Box, h holding) (*supervisor, error) {
 
 // stop closes the listener: calls that are still made get ENOSYS.
 func (s *supervisor) stop() {
-	one := [8]byte{1}
-	_, _ = unix.Write(s.wake, one[:])
+	s.stopped.Store(true)
+	_ = s.listener.SetReadDeadline(time.Now())
 	<-s.done
 	s.calls.Wait()
-	_ = unix.Close(s.fd)
-	_ = unix.Close(s.wake)
+	_ = s.listener.Close()
 }
 
 // errLater is what a call returns that may have to wait. It is made anew, from the beginning,
 // in a goroutine of its own.
 var errLater = errors.New("not at once")
 
-// loop makes the calls one after the other: to start a goroutine for each would take longer
-// than the call. What may have to wait gets one, so the others go on.
+// loop makes the calls until no thread has the filter any more, or until stop.
 func (s *supervisor) loop() {
 	defer close(s.done)
-	fds := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
-	var n notice
-	for {
-		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
+	if listener, err := s.listener.SyscallConn(); err == nil {
+		_ = listener.Read(s.handle) // ended by the last thread, or by the deadline of stop
+	}
+}
+
+// handle makes the calls that wait now, one after the other: to start a goroutine for each
+// would take longer than the call. What may have to wait gets one, so the others go on. It
+// reports whether the loop ends: no thread is left that could make one, or stop was called.
+func (s *supervisor) handle(uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
+	for !s.stopped.Load() {
+		// RECV would wait for the next call.
+		if _, err := unix.Poll(fds, 0); errors.Is(err, unix.EINTR) {
 			continue
-		}
-		if fds[1].Revents != 0 || fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
-			return
 		}
 		if fds[0].Revents&unix.POLLIN == 0 {
-			continue
+			return fds[0].Revents != 0
 		}
-		n = notice{}
+		var n notice
 		if _, err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); err != nil {
 			continue // whoever asked is dead
 		}
@@ -146,19 +157,12 @@ func (s *supervisor) loop() {
 			continue
 		}
 		s.calls.Add(1)
-		go func(n notice) {
+		go func() {
 			defer s.calls.Done()
 			caller{s, &n, true}.answer()
-		}(n)
+		}()
 	}
-}
-
-// unused waits until no thread has the filter any more.
-func (s *supervisor) unused() {
-	fds := []unix.PollFd{{Fd: int32(s.fd)}}
-	for fds[0].Revents == 0 {
-		_, _ = unix.Poll(fds, -1)
-	}
+	return true
 }
 
 // ioctl asks or tells the kernel, and returns the number that it answers. A signal makes it
