@@ -44,8 +44,7 @@ type Config struct {
 	Source string
 	Mode   func() permission.Mode
 	Log    event.Appender
-	// Side asks the model; it is called when a hook needs it.
-	Side func() *side.Requests
+	Side   *side.Requests // asks the model for a hook; nil: none can
 	// Files returns the files of agents, skills and commands whose hooks hold, with
 	// those of others: of the turn that an agent works for. nil: none.
 	Files func() (own, others []string)
@@ -69,10 +68,11 @@ type Hooks struct {
 	background sync.WaitGroup
 	leave      context.Context // ends when the session no longer waits for them
 	stop       context.CancelFunc
+	unwatch    func() // see Watch
 }
 
 func New(c Config) *Hooks {
-	h := &Hooks{c: c}
+	h := &Hooks{c: c, unwatch: func() {}}
 	h.leave, h.stop = context.WithCancel(context.Background())
 	if c.Runner != nil {
 		h.rules = c.Runner.Rules()

@@ -4,9 +4,12 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/pawl-agent/pawl/internal/adapter/store/memory"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -83,5 +86,40 @@ func TestAsync(t *testing.T) {
 				t.Errorf("%d are recorded", len(recorded))
 			}
 		})
+	}
+}
+
+// told runs hooks that pass on what they were given.
+type told struct {
+	rules []hook.Rule
+	input chan string
+}
+
+func (r told) Rules() []hook.Rule { return r.rules }
+
+func (r told) Run(_ context.Context, _ hook.Rule, input []byte) hook.Ran {
+	r.input <- string(input)
+	return hook.Ran{}
+}
+
+// SPEC 17.3: a question that is recorded runs the Notification hooks once: those of its
+// kind, and none after the session's end.
+func TestNotification(t *testing.T) {
+	rules := must.Get(hook.Rules("config.json", []byte(`{"Notification": [{"matcher": "permission_prompt", "hooks": [{"command": "x"}]}]}`)))(t)
+	r := told{rules, make(chan string, 10)}
+	log := must.Get(eventlog.Open(t.Context(), eventlog.Config{Store: memory.New(time.Now), Session: "s", Now: time.Now}))(t)
+	h := hooks.New(hooks.Config{Runner: r, Dir: t.TempDir(), Mode: func() permission.Mode { return permission.AskMode }, Log: log})
+	ask := func(a event.Asked) { must.Do(t, log.Append(t.Context(), event.Draft{Body: a})) }
+	ask(event.Asked{ID: "before", Questions: []event.Question{{Tool: "bash"}}}) // of a session that is taken up again
+	h.Watch(log)
+	ask(event.Asked{ID: "1", Text: "which one?"})
+	ask(event.Asked{ID: "2", Questions: []event.Question{{Tool: "edit"}}})
+	if got := <-r.input; !strings.Contains(got, `"notification_type":"permission_prompt"`) || !strings.Contains(got, "permission to use edit") {
+		t.Error(got)
+	}
+	h.Close()
+	ask(event.Asked{ID: "3", Questions: []event.Question{{Tool: "edit"}}})
+	if len(r.input) > 0 {
+		t.Errorf("one more: %s", <-r.input)
 	}
 }

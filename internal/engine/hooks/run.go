@@ -42,13 +42,12 @@ func (h *Hooks) judge(ctx context.Context, r hook.Rule, input []byte) hook.Answe
 	if !ok {
 		return hook.Unanswered(r, "the event is too long to be judged")
 	}
-	beside := h.c.Side()
 	body := llm.Request{
-		Head:     llm.Head{Model: beside.Model().Info().Model, System: hook.System},
+		Head:     llm.Head{Model: h.c.Side.Model().Info().Model, System: hook.System},
 		Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.TextPart(text)}}},
 		Tail:     llm.Tail{MaxTokens: hook.MaxAnswer},
 	}
-	reply, err := beside.Complete(ctx, side.Request{By: event.ChargedHook, Body: body, Input: budget.Guess(int64(len(hook.System) + len(text))), Limit: r.Timeout})
+	reply, err := h.c.Side.Complete(ctx, side.Request{By: event.ChargedHook, Body: body, Input: budget.Guess(int64(len(hook.System) + len(text))), Limit: r.Timeout})
 	if err != nil {
 		return hook.Unanswered(r, "the model could not be asked: "+err.Error())
 	}

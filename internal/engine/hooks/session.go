@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
+	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/policy/hook"
 )
 
@@ -93,6 +95,7 @@ const leave = 30 * time.Second
 // Close runs the hooks for the end of the session, if those for its start ran,
 // and waits for running ones.
 func (h *Hooks) Close() {
+	h.unwatch()
 	enough := time.AfterFunc(leave, h.stop)
 	h.background.Wait()
 	enough.Stop()
@@ -109,18 +112,29 @@ func (h *Hooks) Close() {
 	_, _ = h.fire(ctx, hook.Input{Event: hook.SessionEnd, Reason: "other"}, "other") // nothing can be blocked any more
 }
 
-// Asked runs the hooks for a question to the person, and does not wait for them.
-func (h *Hooks) Asked(a event.Asked) {
-	if len(a.Questions) > 0 {
-		h.notify("permission_prompt", "pawl needs your permission to use "+a.Questions[0].Tool)
+// Watch runs the hooks for questions to the person from now until Close. No question
+// waits for them.
+func (h *Hooks) Watch(log *eventlog.Log) {
+	if h.c.Child || !slices.ContainsFunc(h.rules, func(r hook.Rule) bool { return r.Event == hook.Notification }) {
 		return
 	}
-	h.notify("elicitation_dialog", a.Text)
+	ctx, cancel := context.WithCancel(h.leave)
+	events, ended := log.Events(ctx, log.Last()), make(chan struct{})
+	h.unwatch = func() { cancel(); <-ended }
+	go func() {
+		defer close(ended)
+		for e := range events {
+			if a, ok := e.Body.(event.Asked); ok {
+				h.notify(a)
+			}
+		}
+	}()
 }
 
-func (h *Hooks) notify(kind, message string) {
-	if h.c.Child || !h.has(hook.Notification) {
-		return
+func (h *Hooks) notify(a event.Asked) {
+	kind, message := "elicitation_dialog", a.Text
+	if len(a.Questions) > 0 {
+		kind, message = "permission_prompt", "pawl needs your permission to use "+a.Questions[0].Tool
 	}
 	h.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leave)

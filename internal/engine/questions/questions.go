@@ -21,8 +21,6 @@ type Config struct {
 	Person bool // somebody is there to answer
 	NewID  func() string
 	Log    event.Appender
-	// Asked, if set, is called with each question that the person is shown.
-	Asked func(event.Asked)
 	// Parent asks the questions of an agent, whose kind is Agent. nil: the session asks
 	// by itself.
 	Parent *Questions
@@ -81,9 +79,6 @@ func (q *Questions) Ask(ctx context.Context, about event.Asked) (event.Answered,
 	}()
 	if err := q.cfg.Log.Append(ctx, event.Draft{Body: about}); err != nil {
 		return event.Answered{}, err
-	}
-	if q.cfg.Asked != nil {
-		q.cfg.Asked(about)
 	}
 	select {
 	case a := <-ch:

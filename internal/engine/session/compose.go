@@ -28,21 +28,20 @@ func compose(st *state) *Session {
 		Session: cfg.ID, Dir: cfg.Dir, Store: cfg.Store, Files: cfg.Files, Shell: cfg.Shell, Journal: cfg.Journal, Kept: cfg.Kept,
 		Locks: cfg.Locks, Agent: agent != nil, ReadOnly: cfg.ReadOnly, Now: cfg.Now, CatchUp: st.catchUp, Exclusive: ops.Exclusive,
 	})
-	var beside *side.Requests
-	hook := hooks.New(hooks.Config{
-		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Kind: cfg.child.kind(), Source: startOf(st.log.Began() > 0),
-		Files: func() (own, others []string) { return slices.Concat(cfg.hooksOf, st.hooksOfTurn()), cfg.hooksUnder },
-		Over:  func() []string { return eventlog.Query(st.log, func() []string { return st.hooksFold.Over }) },
-		Mode:  st.mode, Log: st.log, Around: recorder.Around, Side: func() *side.Requests { return beside },
-	})
 	person := questions.New(questions.Config{
-		Person: cfg.Person, NewID: cfg.NewID, Log: st.log, Asked: hook.Asked, Parent: cfg.child.questions, Agent: cfg.child.kind(),
+		Person: cfg.Person, NewID: cfg.NewID, Log: st.log, Parent: cfg.child.questions, Agent: cfg.child.kind(),
 	})
 	account := spending.New(spending.Config{
 		Session: cfg.ID, Limits: cfg.Limits, Parent: cfg.Parent, Person: cfg.Person && agent == nil, Timeout: cfg.Timeout,
 		Now: cfg.Now, Sleep: cfg.Sleep, Log: st.log, Meter: &st.meter, Ask: person.Ask,
 	})
-	beside = &side.Requests{Model: st.inUse, Spending: account, Log: st.log}
+	beside := &side.Requests{Model: st.inUse, Spending: account, Log: st.log}
+	hook := hooks.New(hooks.Config{
+		Runner: cfg.Hooks, Session: cfg.ID, Dir: cfg.Dir, Child: agent != nil, Kind: cfg.child.kind(), Source: startOf(st.log.Began() > 0),
+		Files: func() (own, others []string) { return slices.Concat(cfg.hooksOf, st.hooksOfTurn()), cfg.hooksUnder },
+		Over:  func() []string { return eventlog.Query(st.log, func() []string { return st.hooksFold.Over }) },
+		Mode:  st.mode, Log: st.log, Around: recorder.Around, Side: beside,
+	})
 	win := &contextWindow{st, beside}
 	cache := answers.New(answers.Config{
 		Store: cfg.Answers, Prefer: cfg.Prefer, Tools: cfg.Tools, Files: cfg.Files, Masked: turn.Results{Mask: cfg.Mask.String}.Masked, Now: cfg.Now,

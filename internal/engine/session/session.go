@@ -106,6 +106,7 @@ func Open(ctx context.Context, cfg Config) (_ *Session, err error) {
 		return nil, err
 	}
 	s.setBuilder()
+	s.hooks.Watch(s.log)
 	return s, nil
 }
 
