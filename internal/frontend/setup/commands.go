@@ -87,7 +87,7 @@ func (e *Environment) Commands(opt *Options) []slash.Custom {
 	if err != nil {
 		return nil
 	}
-	_, paths, err := e.Settings()
+	paths, err := settings.PathsFrom(e.Env)
 	if err != nil {
 		return nil
 	}

@@ -164,7 +164,7 @@ func ownFiles(command, home string) []string {
 // readOwnHooks reads the person's hooks that depend on the folder, as in a session without
 // flags.
 func (e *Environment) readOwnHooks(t *Trust) error {
-	conf, paths, err := e.Settings()
+	conf, paths, err := e.SettingsIn(t.Dir)
 	if err != nil {
 		return err
 	}
@@ -200,11 +200,11 @@ type ListedHook struct {
 
 // ListHooks returns the hooks of a folder, "" for the current one, and the user's own.
 func (e *Environment) ListHooks(dir string) ([]ListedHook, error) {
-	conf, paths, err := e.Settings()
+	t, err := e.StoredTrust(dir)
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.StoredTrust(dir)
+	conf, paths, err := e.SettingsIn(t.Dir)
 	if err != nil {
 		return nil, err
 	}

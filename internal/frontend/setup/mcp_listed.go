@@ -24,7 +24,7 @@ type MCP struct {
 // MCP returns all servers that are configured for a folder, "" for the current one,
 // including untrusted ones. It starts none.
 func (e *Environment) MCP(dir string) (*MCP, error) {
-	_, paths, err := e.Settings()
+	paths, err := settings.PathsFrom(e.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (m *MCP) Packages() mcp.Packages { return m.e.packages(m.dir) }
 // nil, shows a person the address of a sign-in; otherwise a server that wants one fails. stop ends the servers. warning is what is missing
 // of their confinement, "" if they are confined as configured.
 func (m *MCP) Start(signIn func(ctx context.Context, address string) (string, error)) (running *mcp.Servers, warning string, stop func(), err error) {
-	conf, _, err := m.e.Settings()
+	conf, _, err := m.e.SettingsIn(m.dir)
 	if err != nil {
 		return nil, "", nil, err
 	}

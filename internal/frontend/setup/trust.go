@@ -337,11 +337,11 @@ func (t *Trust) Revoke() (found bool, err error) {
 // StoredTrust returns the stored answer about a folder, "" for the current one, without
 // reading what the folder configures.
 func (e *Environment) StoredTrust(dir string) (*Trust, error) {
-	conf, paths, err := e.Settings()
+	real, err := e.RealDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	real, err := e.RealDir(dir)
+	conf, paths, err := e.SettingsIn(real)
 	if err != nil {
 		return nil, err
 	}

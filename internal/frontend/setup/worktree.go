@@ -72,7 +72,7 @@ func (e *Environment) OpenTree(ctx context.Context, opt *Options, dir, name stri
 
 // openGit opens git for the repository of a folder, and finds its root.
 func (t *Tree) openGit(ctx context.Context, e *Environment, opt *Options, dir string) error {
-	conf, paths, err := e.Settings()
+	conf, paths, err := e.SettingsIn(dir)
 	if err != nil {
 		return err
 	}

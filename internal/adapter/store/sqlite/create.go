@@ -28,15 +28,15 @@ const version = 2
 //go:embed schema/indexes.sql
 var indexes string
 
-// image is an empty log of the newest schema, in WAL mode: to make one takes longer than all
+// emptyLog is an empty log of the newest schema, in WAL mode: to make one takes longer than all
 // else of a first start. TestImage makes it.
 //
 //go:embed schema/empty.db
-var image []byte
+var emptyLog []byte
 
 // inMemoryImage is the image without WAL, for which memory has no file.
 func inMemoryImage() []byte {
-	b := slices.Clone(image)
+	b := slices.Clone(emptyLog)
 	b[18], b[19] = 1, 1 // https://www.sqlite.org/fileformat2.html#file_format_version_numbers
 	return b
 }

@@ -65,12 +65,10 @@ func (s *Store) explain(doing string, err error) error {
 			Hint:    "look for a backup or sqlite3 that has it open and try again",
 		}
 	case c == sqlite3.SQLITE_READONLY, c == sqlite3.SQLITE_PERM, c == sqlite3.SQLITE_AUTH, c == sqlite3.SQLITE_CANTOPEN,
-		errors.Is(err, os.ErrPermission), errors.Is(err, errReadOnly), isPath(err):
-		return &fault.Error{
-			Category: fault.Configuration, Err: err,
-			Message: fmt.Sprintf("%s the log: %s cannot be written", doing, s.path),
-			Hint:    "give yourself write permission on it and its folder, set PAWL_HOME to another folder, or run with --no-session",
-		}
+		errors.Is(err, os.ErrPermission), errors.Is(err, errReadOnly):
+		return s.unwritable(doing, "give yourself write permission on it and its folder, ", err)
+	case isPath(err):
+		return s.unwritable(doing, "", err) // another reason, such as a folder of that name
 	case errors.Is(err, os.ErrClosed):
 		return fault.NewInternal(err, "%s the log: %s", doing, s.path)
 	}
@@ -78,6 +76,14 @@ func (s *Store) explain(doing string, err error) error {
 		Category: fault.Internal, Err: err,
 		Message: fmt.Sprintf("%s the log: %s", doing, s.path),
 		Hint:    "what was stored before is kept; `pawl doctor` looks at the file",
+	}
+}
+
+func (s *Store) unwritable(doing, first string, err error) error {
+	return &fault.Error{
+		Category: fault.Configuration, Err: err,
+		Message: fmt.Sprintf("%s the log: %s cannot be written", doing, s.path),
+		Hint:    first + "set PAWL_HOME to another folder, or run with --no-session",
 	}
 }
 

@@ -112,7 +112,7 @@ func open(ctx context.Context, path string, opt Options, vfs string) (*Store, er
 		return nil, fault.NewInternal(err, "where is the log?")
 	}
 	s := newStore(path, vfs, opt)
-	if err := s.ensureFile(image); err != nil {
+	if err := s.ensureFile(emptyLog); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if s.w, err = s.dial(ctx); err != nil {
