@@ -369,7 +369,7 @@ func (w *walker) document(sc *scope, r *syntax.Redirect, c *Command) Word {
 			case quoted:
 				b.WriteString(l.Value)
 			default:
-				b.WriteString(unescapeDouble(l.Value))
+				b.WriteString(doubleQuoted.Replace(l.Value))
 			}
 		}
 		w.substitutions(sc, r.Hdoc, c)

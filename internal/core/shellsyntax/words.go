@@ -58,7 +58,7 @@ func (w *walker) part(l *literal, p syntax.WordPart, first, last bool) {
 		l.unknown = l.unknown || p.Dollar // it is translated
 		for _, q := range p.Parts {
 			if lit, ok := q.(*syntax.Lit); ok {
-				l.add(unescapeDouble(lit.Value))
+				l.add(doubleQuoted.Replace(lit.Value))
 			} else {
 				w.part(l, q, false, false)
 			}
@@ -164,9 +164,5 @@ func (w *walker) substitutions(sc *scope, n syntax.Node, c *Command) {
 	})
 }
 
-// unescapeDouble removes the backslashes of a text in double quotes.
-func unescapeDouble(s string) string {
-	return escapes.Replace(s)
-}
-
-var escapes = strings.NewReplacer(`\$`, "$", "\\`", "`", `\"`, `"`, `\\`, `\`, "\\\n", "")
+// doubleQuoted removes the backslashes of a text in double quotes.
+var doubleQuoted = strings.NewReplacer(`\$`, "$", "\\`", "`", `\"`, `"`, `\\`, `\`, "\\\n", "")

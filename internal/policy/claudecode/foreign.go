@@ -16,7 +16,8 @@ type Foreign struct {
 	Path string // below the folder, or below the home
 	Home bool
 	keys func() map[string]foreign
-	// whole says what to do if all of the file, or of the folder, forbids something.
+	// whole says what to do if the file, or the folder, forbids something as a whole, just by
+	// being there.
 	whole string
 }
 
@@ -251,33 +252,22 @@ func table(rows map[string]foreign, shared map[string]string) map[string]foreign
 
 // Foreigns are the settings files of other agents.
 var Foreigns = slices.Concat(
-	both(".codex/config.toml", codexKeys), both(".codex/hooks.json", hookFile),
-	both(".gemini/settings.json", geminiKeys),
-	opencode(false, "opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
-	opencode(true, ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"),
-	[]Foreign{{Path: ".cursor/cli.json", keys: cursorKeys}, {Path: ".cursor/cli-config.json", Home: true, keys: cursorKeys}},
-	both(".cursor/permissions.json", cursorAllows), both(".cursor/sandbox.json", cursorBox), both(".cursor/hooks.json", hookFile),
-	closing("pawl reads the files that it names: pawl config set permissions.deny with Read(PATH)", ".cursorignore", ".geminiignore", ".aiexclude", ".aiderignore", ".codeiumignore"),
-	closing(denied, ".codex/rules", ".gemini/policies", "~/.codex/rules", "~/.gemini/policies"),
+	Foreign{keys: codexKeys}.at(".codex/config.toml", "~/.codex/config.toml"),
+	Foreign{keys: hookFile}.at(".codex/hooks.json", "~/.codex/hooks.json", ".cursor/hooks.json", "~/.cursor/hooks.json"),
+	Foreign{keys: geminiKeys}.at(".gemini/settings.json", "~/.gemini/settings.json"),
+	Foreign{keys: opencodeKeys}.at("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc", "~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"),
+	Foreign{keys: cursorKeys}.at(".cursor/cli.json", "~/.cursor/cli-config.json"),
+	Foreign{keys: cursorAllows}.at(".cursor/permissions.json", "~/.cursor/permissions.json"),
+	Foreign{keys: cursorBox}.at(".cursor/sandbox.json", "~/.cursor/sandbox.json"),
+	Foreign{whole: "pawl reads the files that it names: pawl config set permissions.deny with Read(PATH)"}.at(".cursorignore", ".geminiignore", ".aiexclude", ".aiderignore", ".codeiumignore"),
+	Foreign{whole: denied}.at(".codex/rules", ".gemini/policies", "~/.codex/rules", "~/.gemini/policies"),
 )
 
-// both returns a file of the folder, and the same of the person.
-func both(path string, keys func() map[string]foreign) []Foreign {
-	return []Foreign{{Path: path, keys: keys}, {Path: path, Home: true, keys: keys}}
-}
-
-func opencode(home bool, paths ...string) (out []Foreign) {
+// at returns a file of this kind at each of some paths; ~/ is the person's home.
+func (f Foreign) at(paths ...string) (out []Foreign) {
 	for _, p := range paths {
-		out = append(out, Foreign{Path: p, Home: home, keys: opencodeKeys})
-	}
-	return out
-}
-
-// closing returns files and folders that forbid something if they are there.
-func closing(do string, paths ...string) (out []Foreign) {
-	for _, p := range paths {
-		p, home := strings.CutPrefix(p, "~/")
-		out = append(out, Foreign{Path: p, Home: home, whole: do})
+		f.Path, f.Home = strings.CutPrefix(p, "~/")
+		out = append(out, f)
 	}
 	return out
 }

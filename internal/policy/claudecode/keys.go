@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -379,25 +380,30 @@ func hooks(s *Settings, f *Finding, raw json.RawMessage) error {
 	if s.File.Given && len(all) > 0 {
 		return errors.New("pawl runs no hooks of settings that are handed over: give them to the SDK as hooks, or write them into your own configuration (pawl config path)")
 	}
+	why := ""
+	switch {
+	case len(all) == 0:
+	case s.File.Own:
+		f.Use, f.Note, why = Unused, agree, "it is in another agent's settings"
+	default:
+		f.If = "if you trust the folder"
+	}
+	f.notRun(all, why)
+	return nil
+}
+
+// notRun names the hooks that could block something and are not run; why is the reason, if it
+// is the same for all.
+func (f *Finding) notRun(all []hook.Rule, why string) {
 	var lost []string
 	for _, r := range all {
-		why := r.InactiveBecause
-		if s.File.Own {
-			why = "it is in another agent's settings"
-		}
-		if why != "" && r.Event.CouldBlock() {
+		if why := cmp.Or(why, r.InactiveBecause); why != "" && r.Event.CouldBlock() {
 			lost = append(lost, r.Name+" ("+why+")")
 		}
-	}
-	if s.File.Own && len(all) > 0 {
-		f.Use, f.Note = Unused, agree
-	} else if len(all) > 0 {
-		f.If = "if you trust the folder"
 	}
 	if f.Guard = len(lost) > 0; f.Guard {
 		f.Note = "these are not run: " + strings.Join(lost, ", ") + "; " + f.Note
 	}
-	return nil
 }
 
 // Keys returns the keys of the table, for tests and for the documentation.

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -145,15 +144,7 @@ func ownHooks(s *Settings, f *Finding, raw json.RawMessage) error {
 		rules[i].Free = false // Claude Code has no such key
 	}
 	s.Taken.Hooks = rules
-	var lost []string
-	for _, r := range rules {
-		if r.InactiveBecause != "" && r.Event.CouldBlock() {
-			lost = append(lost, fmt.Sprintf("%s (%s)", r.Name, r.InactiveBecause))
-		}
-	}
 	f.Note = "they run in the sandbox, like commands"
-	if f.Guard = len(lost) > 0; f.Guard {
-		f.Note = "these are not run: " + strings.Join(lost, ", ") + "; " + f.Note
-	}
+	f.notRun(rules, "")
 	return nil
 }

@@ -36,36 +36,31 @@ type covered struct {
 // tools are the tools of Claude Code, by folded name. Those that pawl does not have are
 // in the table, too: a rule about one holds, and a rule about an unknown name stops.
 var tools = sync.OnceValue(func() map[string]covered {
-	out := map[string]covered{
-		"bash":            {form: commands, as: []string{"bash"}},
-		"read":            {form: files, as: []string{"read"}},
-		"notebookread":    {form: files, as: []string{"read"}},
-		"glob":            {form: files, as: []string{"read"}, bare: []string{"glob"}},
-		"grep":            {form: files, as: []string{"read"}, bare: []string{"grep"}},
-		"ls":              {form: files, as: []string{"read"}, bare: []string{"ls"}},
-		"edit":            {form: files, as: []string{"edit"}},
-		"write":           {form: files, as: []string{"edit"}},
-		"multiedit":       {form: files, as: []string{"edit"}},
-		"notebookedit":    {form: files, as: []string{"edit"}},
-		"webfetch":        {form: hosts, as: []string{"web_fetch"}},
-		"websearch":       {form: whole, as: []string{"web_search"}},
-		"agent":           {form: subjects, as: []string{"agent"}},
-		"task":            {form: subjects, as: []string{"agent"}},
-		"skill":           {form: subjects, as: []string{"skill"}},
-		"todowrite":       {form: whole, as: []string{"todo"}},
-		"todoread":        {form: whole, as: []string{"todo"}},
-		"taskcreate":      {form: whole, as: []string{"todo"}},
-		"taskupdate":      {form: whole, as: []string{"todo"}},
-		"askuserquestion": {form: whole, as: []string{"ask_user"}},
-		"bashoutput":      {form: whole, as: []string{"bash_output"}},
-		"taskoutput":      {form: whole, as: []string{"bash_output"}},
-		"killshell":       {form: whole, as: []string{"bash_kill"}},
-		"killbash":        {form: whole, as: []string{"bash_kill"}},
-		"taskstop":        {form: whole, as: []string{"bash_kill"}},
-		"lsp":             {form: whole, as: []string{"lsp", "lsp_rename", "lsp_code_action"}},
-	}
-	for name := range strings.FieldsSeq("PowerShell Monitor ExitPlanMode EnterPlanMode ToolSearch TaskGet TaskList SlashCommand Cd EnterWorktree ExitWorktree ListMcpResources ListMcpResourcesTool ReadMcpResource ReadMcpResourceTool StructuredOutput SendMessage SendUserMessage SendUserFile TeamCreate TeamDelete Workflow RemoteTrigger CronCreate CronDelete CronList ScheduleWakeup PushNotification Artifact REPL Config Sleep Brief WaitForMcpServers Computer") {
-		out[tool.PlainName(name)] = covered{}
+	out := map[string]covered{}
+	for _, row := range []struct {
+		names string
+		covered
+	}{
+		{"Bash", covered{form: commands, as: []string{"bash"}}},
+		{"Read NotebookRead", covered{form: files, as: []string{"read"}}},
+		{"Glob", covered{form: files, as: []string{"read"}, bare: []string{"glob"}}},
+		{"Grep", covered{form: files, as: []string{"read"}, bare: []string{"grep"}}},
+		{"LS", covered{form: files, as: []string{"read"}, bare: []string{"ls"}}},
+		{"Edit Write MultiEdit NotebookEdit", covered{form: files, as: []string{"edit"}}},
+		{"WebFetch", covered{form: hosts, as: []string{"web_fetch"}}},
+		{"WebSearch", covered{form: whole, as: []string{"web_search"}}},
+		{"Agent Task", covered{form: subjects, as: []string{"agent"}}},
+		{"Skill", covered{form: subjects, as: []string{"skill"}}},
+		{"TodoWrite TodoRead TaskCreate TaskUpdate", covered{form: whole, as: []string{"todo"}}},
+		{"AskUserQuestion", covered{form: whole, as: []string{"ask_user"}}},
+		{"BashOutput TaskOutput", covered{form: whole, as: []string{"bash_output"}}},
+		{"KillShell KillBash TaskStop", covered{form: whole, as: []string{"bash_kill"}}},
+		{"LSP", covered{form: whole, as: []string{"lsp", "lsp_rename", "lsp_code_action"}}},
+		{"PowerShell Monitor ExitPlanMode EnterPlanMode ToolSearch TaskGet TaskList SlashCommand Cd EnterWorktree ExitWorktree ListMcpResources ListMcpResourcesTool ReadMcpResource ReadMcpResourceTool StructuredOutput SendMessage SendUserMessage SendUserFile TeamCreate TeamDelete Workflow RemoteTrigger CronCreate CronDelete CronList ScheduleWakeup PushNotification Artifact REPL Config Sleep Brief WaitForMcpServers Computer", covered{}},
+	} {
+		for name := range strings.FieldsSeq(row.names) {
+			out[tool.PlainName(name)] = row.covered
+		}
 	}
 	return out
 })

@@ -21,13 +21,6 @@ type checkLine struct {
 	called   string // the name of the same check, if it has another one
 }
 
-func (l *checkLine) name() string {
-	if l.called != "" {
-		return l.called
-	}
-	return l.words
-}
-
 // hollowAnywhere are flags with which no check checks anything.
 var hollowAnywhere = []string{
 	"overlay", "n", "list", "help", "h", "version", "no-run", "dry-run", "collect-only", "listTests", "if-present", "script-shell",

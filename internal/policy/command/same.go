@@ -39,7 +39,7 @@ func plainCheck(line string) (p plain, ok bool) {
 			return p, false
 		}
 	}
-	p = plain{dir: k.Command.Dir.Text, name: k.through + k.line.name(), all: !k.program.targets && k.Proof >= Tests && k.Output != GoOutput}
+	p = plain{dir: k.Command.Dir.Text, name: k.through + cmp.Or(k.line.called, k.line.words), all: !k.program.targets && k.Proof >= Tests && k.Output != GoOutput}
 	inner := false // the arguments of what it runs
 	for i := 0; i < len(k.rest); i++ {
 		w := k.rest[i]

@@ -83,9 +83,7 @@ func count(line string, behind []shellsyntax.Command, output string, env []strin
 	before, last, ok := command.LastCheck(line, "/")
 	if !ok {
 		if strings.TrimSpace(line) != "" && command.OnlyAnd(strings.TrimSpace(line)) { // a person's own check
-			t := tally(Lines(output), everyForm)
-			t.Wrapped = true
-			return t
+			return wrapped(Lines(output))
 		}
 		return Tests{None: "its exit code is not a check's"}
 	}
@@ -112,6 +110,11 @@ func count(line string, behind []shellsyntax.Command, output string, env []strin
 			return ofScripts(lines, scripts)
 		}
 	}
+	return wrapped(lines)
+}
+
+// wrapped counts what files of the project print, in whatever format.
+func wrapped(lines []string) Tests {
 	t := tally(lines, everyForm)
 	t.Wrapped = true
 	return t
@@ -150,16 +153,12 @@ func ofScripts(lines []string, scripts []string) Tests {
 		case !command.OnlyAnd(s):
 			return Tests{None: "its script hides an exit code: " + s}
 		case !ok || last.Proof == command.Wraps:
-			t := tally(lines, everyForm)
-			t.Wrapped = true
-			return t
+			return wrapped(lines)
 		}
 		known = slices.Concat(known, formsOf(last, nil))
 		for _, c := range before {
 			if k, ok := command.CheckOf(c); !ok && c.Name() != "cd" || ok && k.Proof == command.Wraps {
-				t := tally(lines, everyForm)
-				t.Wrapped = true
-				return t
+				return wrapped(lines)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -35,17 +36,13 @@ func (f *Fold) byAgent(b event.FileChanged) {
 // definers returns a file that the agent changed and that may define what a check does,
 // the first one by name, or "" if there is none: the check's program or, if wrapped,
 // any file that can define what it runs.
-func (f *Fold) definers(line string, wrapped bool) string {
-	var out []string
+func (f *Fold) definers(line string, wrapped bool) (first string) {
 	for name := range f.agents {
-		if wrapped && command.Defines(name) || f.isProgram(line, name) {
-			out = append(out, name)
+		if (first == "" || name < first) && (wrapped && command.Defines(name) || f.isProgram(line, name)) {
+			first = name
 		}
 	}
-	if len(out) == 0 {
-		return ""
-	}
-	return slices.Min(out)
+	return first
 }
 
 // isProgram reports whether a line's words name a file as the program to run.
@@ -102,12 +99,7 @@ func (f *Fold) elsewhere(line string) string {
 }
 
 // base returns the folder in which lines run.
-func (f *Fold) base() string {
-	if f.root == "" {
-		return "/"
-	}
-	return f.root
-}
+func (f *Fold) base() string { return cmp.Or(f.root, "/") }
 
 // relative returns a path relative to the workspace, "" for a path outside it.
 func (f *Fold) relative(dir, name string) string {

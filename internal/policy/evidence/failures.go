@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // This file tells apart what a turn broke, what failed before it, and what could not run.
@@ -50,10 +51,7 @@ func (x Failure) Label() string {
 		return x.Name + x.Unit
 	}
 	first, _, _ := strings.Cut(x.Cause, "\n")
-	if r := []rune(first); len(r) > 80 {
-		first = string(r[:80]) + "…"
-	}
-	return "“" + first + "”"
+	return "“" + normalize.CutRunes(first, 80) + "”"
 }
 
 // Failures returns the failures of pawl's check of a command.

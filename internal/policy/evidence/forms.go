@@ -87,10 +87,10 @@ var forms = map[command.Output][]form{
 	command.BazelOutput: bazel, command.RubyOutput: ruby, command.PHPOutput: php, command.SwiftOutput: swift, command.ZigOutput: zig,
 }
 
-// everyForm is for programs that may run any of them.
+// everyForm is for programs that may run any of them. What two of them share is read once.
 var everyForm = func() []form {
 	var out []form
-	for _, fs := range [][]form{goPlain, rust, pytest, unittest, javascript, jvm, dotnet, ctest, bazel, ruby, php, swift, zig} {
+	for _, fs := range forms {
 		out = append(out, fs...)
 	}
 	return out

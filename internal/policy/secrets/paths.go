@@ -39,7 +39,7 @@ func kindOf(p string) kind {
 	ext := path.Ext(base)
 	contains := func(name string) bool { return strings.Contains(base, name) }
 	switch {
-	case slices.ContainsFunc(examples[:], func(e string) bool { return ext == e }):
+	case slices.Contains(examples[:], ext):
 		return data
 	case base == ".env", base == ".envrc", strings.HasPrefix(base, ".env."), ext == ".env", strings.HasPrefix(base, "env.") && !strings.Contains(sources, ext+" "):
 		return settings
@@ -81,10 +81,8 @@ func EnvFile(p string) bool {
 func LooksSecret(p string) bool {
 	p = strings.ToLower(strings.ReplaceAll(p, `\`, "/"))
 	base := path.Base(p)
-	for _, s := range examples {
-		if strings.HasSuffix(base, s) {
-			return false
-		}
+	if slices.ContainsFunc(examples[:], func(s string) bool { return strings.HasSuffix(base, s) }) {
+		return false
 	}
 	switch base {
 	case ".env", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".s3cfg", ".boto",
@@ -97,9 +95,7 @@ func LooksSecret(p string) bool {
 		return !strings.HasPrefix(base, ".env.test") && !strings.HasPrefix(base, ".env.ci")
 	}
 	switch path.Ext(base) {
-	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfvars":
-		return true
-	case ".env":
+	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfvars", ".env":
 		return true
 	}
 	if !strings.HasPrefix(p, ".") && !strings.Contains(p, "/.") {

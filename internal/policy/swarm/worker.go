@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/policy/budget"
 )
 
@@ -92,7 +91,7 @@ func Prompt(s *Schedule, l *Lessons, t TaskProgress) string {
 			b.WriteString(block(m) + "\n\n")
 		}
 	}
-	fmt.Fprintf(&b, taskHead+"%s\n%s"+acceptHead, title(t.Task), strings.TrimSpace(t.Goal))
+	fmt.Fprintf(&b, taskHead+"%s\n%s"+acceptHead, cmp.Or(t.Title, t.ID), strings.TrimSpace(t.Goal))
 	for _, line := range t.Accept {
 		fmt.Fprintf(&b, "- `%s`\n", line)
 	}
@@ -131,13 +130,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s, "", false
 	}
 	return s[:i], s[i+len(sep):], true
-}
-
-func title(t event.Task) string {
-	if t.Title != "" {
-		return t.Title
-	}
-	return t.ID
 }
 
 // maxDiff is how much of a change the task that merges it is shown, in bytes.

@@ -27,10 +27,10 @@ type defines struct {
 const ServersFile = guidance.Servers
 
 var files = []defines{
-	{".claude/settings.json", claudeSettings},
-	{".claude/settings.local.json", claudeSettings},
+	{".claude/settings.json", settings(Hook)},
+	{".claude/settings.local.json", settings(Hook)},
 	{guidance.Settings, pawlConfig},
-	{".gemini/settings.json", geminiSettings},
+	{".gemini/settings.json", settings(Other)}, // its hooks are for other events,
 	{ServersFile, servers("mcpServers")},
 	{".cursor/mcp.json", theirs(servers("mcpServers"))},
 	{".vscode/mcp.json", theirs(servers("servers"))},
@@ -255,29 +255,26 @@ func codexServers(s Source) []Part {
 	return out
 }
 
-// claudeSettings returns the hooks of a settings file, its MCP servers, and the
-// other keys that name programs or environment.
-func claudeSettings(s Source) []Part { return settings(s, Hook) }
-
-// geminiSettings does the same for Gemini: the form is equal, but its hooks are for
-// other events.
-func geminiSettings(s Source) []Part { return settings(s, Other) }
-
-func settings(s Source, hooks Kind) []Part {
-	all, ok := object(s)
-	if !ok {
-		return whole(Other)(s)
-	}
-	out := hookParts(s, all["hooks"], hooks)
-	for _, k := range []string{"statusLine", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper", "fileSuggestion", "tools", "toolDiscoveryCommand", "toolCallCommand"} {
-		if all[k] != nil {
-			out = append(out, Define(Other, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
+// settings returns a parser of the settings files of Claude Code, whose form Gemini's have, too:
+// the hooks, of a kind of part, the MCP servers, and the other keys that name programs or
+// environment.
+func settings(hooks Kind) func(Source) []Part {
+	return func(s Source) []Part {
+		all, ok := object(s)
+		if !ok {
+			return whole(Other)(s)
 		}
+		out := hookParts(s, all["hooks"], hooks)
+		for _, k := range []string{"statusLine", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper", "fileSuggestion", "tools", "toolDiscoveryCommand", "toolCallCommand"} {
+			if all[k] != nil {
+				out = append(out, Define(Other, k+" ("+s.Name+")", []string{string(all[k])}, []Source{{Name: s.Name, Text: string(all[k])}}))
+			}
+		}
+		if all["env"] != nil {
+			out = append(out, Define(Env, "env ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all["env"])}}))
+		}
+		return append(out, theirs(servers("mcpServers"))(s)...)
 	}
-	if all["env"] != nil {
-		out = append(out, Define(Env, "env ("+s.Name+")", nil, []Source{{Name: s.Name, Text: string(all["env"])}}))
-	}
-	return append(out, theirs(servers("mcpServers"))(s)...)
 }
 
 // pawlConfig returns the hooks of a project's own configuration: nothing else in it runs.
@@ -316,12 +313,10 @@ func gitConfig(s Source) []Part {
 		key, value, _ := strings.Cut(l, "=")
 		key = strings.ToLower(strings.TrimSpace(key))
 		switch {
-		case plainGit[section], section == "core" && plainCore[key]:
-			continue
-		case section == "remote" && plainRemote[key] && !strings.Contains(value, "ext::"):
-			continue
+		case plainGit[section], section == "core" && plainCore[key], section == "remote" && plainRemote[key] && !strings.Contains(value, "ext::"):
+		default:
+			kept = append(kept, section+"."+l)
 		}
-		kept = append(kept, section+"."+l)
 	}
 	if len(kept) == 0 {
 		return nil
