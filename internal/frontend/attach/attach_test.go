@@ -292,15 +292,15 @@ func TestOperations(t *testing.T) {
 		session.Prompt{ID: "i", Text: "t", Images: []llm.Media{{Type: "image/png", Data: []byte{1, 2}}}, Narrowed: &event.Narrowed{By: "the command /x", Rules: []string{"Read"}}}, session.Interrupt{By: "person"},
 		session.Withdraw{ID: "i"}, session.Answer{ID: "q", Text: "t", Verdicts: []event.Verdict{{Call: "c", Scope: event.No, Why: "w"}}},
 		session.SetMode{Mode: "plan"}, session.SetModel{Ref: "a/b"}, session.RunCommand{Command: "ls"}, session.Compact{Focus: "f"}, session.Phase{}, session.Pause{},
-		session.WritePlan{Text: "p"}, session.DecidePlan{Approve: true, Mode: "ask", Why: "w", Shown: "p"},
+		session.WritePlan{Text: "p"}, session.DecidePlan{Approve: true, Mode: "ask", Why: "w", Shown: "p"}, session.Remote{Device: "d", What: "w"},
 	} {
 		raw := must.Get(json.Marshal(op))(t)
-		read := operations[nameOf(op)]
-		if read == nil {
+		of := operations[nameOf(op)]
+		if of == nil {
 			t.Errorf("%T has no name", op)
 			continue
 		}
-		if got, err := read(raw); err != nil || !reflect.DeepEqual(got, op) {
+		if got, err := read(of, raw); err != nil || !reflect.DeepEqual(got, op) {
 			t.Errorf("%T: %#v, want %#v (%v)", op, got, op, err)
 		}
 	}

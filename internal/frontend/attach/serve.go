@@ -232,11 +232,11 @@ func (w *watcher) operation(m fromWatcher) (session.Op, error) {
 	if m.Op == doUndo {
 		return w.undo(m.Args)
 	}
-	read, ok := operations[m.Op]
+	of, ok := operations[m.Op]
 	if !ok {
 		return nil, fault.NewConfiguration("", "this cannot be done from another terminal: %q", m.Op)
 	}
-	op, err := read(m.Args)
+	op, err := read(of, m.Args)
 	switch p := op.(type) {
 	case session.Prompt:
 		p.Source = event.Person // whatever the watcher sent

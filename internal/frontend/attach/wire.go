@@ -18,6 +18,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -152,60 +153,39 @@ type undoing struct {
 	Consent undo.Consent `json:"consent"`
 }
 
-// operations are the others that may come from another terminal.
-var operations = map[string]func(json.RawMessage) (session.Op, error){
-	"prompt":    read[session.Prompt],
-	"interrupt": read[session.Interrupt],
-	"withdraw":  read[session.Withdraw],
-	"answer":    read[session.Answer],
-	"mode":      read[session.SetMode],
-	"model":     read[session.SetModel],
-	"command":   read[session.RunCommand],
-	"compact":   read[session.Compact],
-	"phase":     read[session.Phase],
-	"pause":     read[session.Pause],
-	"plan":      read[session.WritePlan],
-	"decide":    read[session.DecidePlan],
-	"remote":    read[session.Remote],
+// operations are the others that may come from another terminal, by their names.
+var operations = map[string]session.Op{
+	"prompt":    session.Prompt{},
+	"interrupt": session.Interrupt{},
+	"withdraw":  session.Withdraw{},
+	"answer":    session.Answer{},
+	"mode":      session.SetMode{},
+	"model":     session.SetModel{},
+	"command":   session.RunCommand{},
+	"compact":   session.Compact{},
+	"phase":     session.Phase{},
+	"pause":     session.Pause{},
+	"plan":      session.WritePlan{},
+	"decide":    session.DecidePlan{},
+	"remote":    session.Remote{},
 }
 
-func read[T session.Op](raw json.RawMessage) (session.Op, error) {
-	var op T
-	err := json.Unmarshal(raw, &op)
-	return op, err
+// read returns the operation of this type that raw has.
+func read(of session.Op, raw json.RawMessage) (session.Op, error) {
+	op := reflect.New(reflect.TypeOf(of))
+	err := json.Unmarshal(raw, op.Interface())
+	return op.Elem().Interface().(session.Op), err
 }
 
+// nameOf returns the name of an operation, "" if it cannot be sent.
 func nameOf(op session.Op) string {
-	switch op := op.(type) {
-	case session.Prompt:
-		if op.Until != nil {
-			return ""
+	if p, ok := op.(session.Prompt); ok && p.Until != nil {
+		return ""
+	}
+	for name, of := range operations {
+		if reflect.TypeOf(of) == reflect.TypeOf(op) {
+			return name
 		}
-		return "prompt"
-	case session.Interrupt:
-		return "interrupt"
-	case session.Withdraw:
-		return "withdraw"
-	case session.Answer:
-		return "answer"
-	case session.SetMode:
-		return "mode"
-	case session.SetModel:
-		return "model"
-	case session.RunCommand:
-		return "command"
-	case session.Compact:
-		return "compact"
-	case session.Phase:
-		return "phase"
-	case session.Pause:
-		return "pause"
-	case session.WritePlan:
-		return "plan"
-	case session.DecidePlan:
-		return "decide"
-	case session.Remote:
-		return "remote"
 	}
 	return ""
 }
