@@ -70,7 +70,7 @@ func Run(ctx context.Context, s *session.Session, prompt string, o Options) (Res
 	start := o.Now()
 	out := bufio.NewWriter(o.Out)
 	defer out.Flush()
-	v := &view{format: o.Format, verbose: o.Verbose, trust: o.Trust, undo: o.Undo, why: o.Why, out: out, columns: o.Columns, err: o.Err, s: s}
+	v := &view{Options: o, out: out, s: s}
 	v.running.speak = cmp.Or(o.Speak, 15*time.Second)
 	from := s.View().Began()
 	if o.Format == Text {
@@ -170,15 +170,9 @@ func interrupts(ctx context.Context, o Options) (_ context.Context, stop func())
 
 // view writes events in one of the formats.
 type view struct {
-	format  Format
-	verbose bool
-	trust   *event.FolderTrust
-	undo    string
-	why     string
-	out     *bufio.Writer
-	err     io.Writer
-	columns int
-	s       *session.Session
+	Options
+	out *bufio.Writer
+	s   *session.Session
 
 	timeline chat.Timeline
 	said     struct {
@@ -231,10 +225,10 @@ func (r *running) end() {
 }
 
 func (v *view) first(s *session.Session) {
-	if v.format == Text {
-		fmt.Fprintf(v.err, "pawl: %s; mode %s; session %s%s\n", brief.Model(s.View().Info()), s.View().Mode(), s.ID(), v.inert())
+	if v.Format == Text {
+		fmt.Fprintf(v.Err, "pawl: %s; mode %s; session %s%s\n", brief.Model(s.View().Info()), s.View().Mode(), s.ID(), v.inert())
 		if p := s.View().Phases(); p.Open != nil { // earlier phases were shown before
-			fmt.Fprintln(v.err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
+			fmt.Fprintln(v.Err, plain.Line(fmt.Sprintf("pawl: phase %d of %d: %s", p.Open.Number, p.Totals.TotalPhases, p.Open.Description)))
 		}
 		v.said.phases = s.View().Last()
 	}
@@ -243,17 +237,17 @@ func (v *view) first(s *session.Session) {
 // inert returns the part of the first line that names the folder's programs that do not
 // run.
 func (v *view) inert() string {
-	if v.trust == nil {
+	if v.Trust == nil {
 		return ""
 	}
-	if text := brief.Inert(*v.trust); text != "" {
+	if text := brief.Inert(*v.Trust); text != "" {
 		return "; " + text
 	}
 	return ""
 }
 
 func (v *view) show(e event.Event) error {
-	switch v.format {
+	switch v.Format {
 	case Stream:
 		if err := WriteEvent(v.out, e); err != nil {
 			return err
@@ -316,7 +310,7 @@ func (v *view) draw(c chat.Change) {
 	case chat.Prompt:
 		if b.Source == event.Autofix {
 			if v.said.answer != "" { // it is no longer the answer
-				fmt.Fprintln(v.err, v.said.answer)
+				fmt.Fprintln(v.Err, v.said.answer)
 			}
 			v.said.answer = ""
 			v.line(chat.AutofixMessage)
@@ -337,7 +331,7 @@ func (v *view) reply(at chat.Block, b chat.Reply) {
 	switch {
 	case at.Ephemeral:
 	case b.Calls > 0:
-		fmt.Fprintln(v.err, b.Text)
+		fmt.Fprintln(v.Err, b.Text)
 		v.said.answer = ""
 	default:
 		v.said.answer = b.Text
@@ -349,11 +343,11 @@ func (v *view) note(b chat.Note) {
 	text := b.Text
 	switch b.Kind {
 	case chat.OfStuck:
-		if v.why != "" {
-			text += " (evidence: " + plain.Line(v.why) + ")"
+		if v.Why != "" {
+			text += " (evidence: " + plain.Line(v.Why) + ")"
 		}
 	case chat.OfRequest:
-		if !v.verbose {
+		if !v.Verbose {
 			return
 		}
 	case chat.OfWarning, chat.OfCompaction, chat.OfRoute, chat.OfProgress:
@@ -369,7 +363,7 @@ func (v *view) note(b chat.Note) {
 // line writes a line from pawl; it writes nothing for "".
 func (v *view) line(text string) {
 	if text != "" {
-		fmt.Fprintln(v.err, "pawl: "+text)
+		fmt.Fprintln(v.Err, "pawl: "+text)
 	}
 }
 
@@ -378,11 +372,11 @@ func (v *view) did(what, said string) {
 	if said != "" {
 		line += "  → " + said
 	}
-	fmt.Fprintln(v.err, line)
+	fmt.Fprintln(v.Err, line)
 }
 
 func (v *view) last(s *session.Session, r Result) error {
-	switch v.format {
+	switch v.Format {
 	case JSON, Stream:
 		b, err := json.Marshal(r)
 		if err != nil {
@@ -397,28 +391,28 @@ func (v *view) last(s *session.Session, r Result) error {
 	switch {
 	case r.Structured != nil:
 		text := string(r.Structured)
-		if v.columns > 0 {
+		if v.Columns > 0 {
 			text = plain.Text(text)
 		}
 		fmt.Fprintln(v.out, text)
 	case r.Misfit != "": // a program reads the result
-		fmt.Fprintln(v.err, plain.Line("pawl: the answer does not match the schema: "+r.Misfit))
+		fmt.Fprintln(v.Err, plain.Line("pawl: the answer does not match the schema: "+r.Misfit))
 	case r.Text != "":
-		fmt.Fprintln(v.out, plain.Wrap(plain.Text(r.Text), v.columns, false))
+		fmt.Fprintln(v.out, plain.Wrap(plain.Text(r.Text), v.Columns, false))
 	}
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
 	_, spent := s.View().Spent()
 	told := brief.Evidence(s.View().Evidence())
-	if n := len(told); n > 0 && v.undo != "" && len(r.Files) > 0 {
-		told[n-1] += "; to undo it: " + plain.Line(v.undo)
+	if n := len(told); n > 0 && v.Undo != "" && len(r.Files) > 0 {
+		told[n-1] += "; to undo it: " + plain.Line(v.Undo)
 	}
 	for _, line := range told {
 		v.line(line)
 	}
 	if r.NotRestorable != "" {
-		fmt.Fprintln(v.err, "pawl: "+r.NotRestorable)
+		fmt.Fprintln(v.Err, "pawl: "+r.NotRestorable)
 	}
 	var reasons []string
 	refused := map[string][]string{} // by the reason, with what was refused
@@ -440,12 +434,12 @@ func (v *view) last(s *session.Session, r Result) error {
 	}
 	if r.Error != nil {
 		text := "pawl: " + brief.Ending(event.End(r.Outcome), r.Error.Message)
-		if r.Outcome == string(event.EndStuck) && v.why != "" {
-			text += "; the evidence: " + v.why
+		if r.Outcome == string(event.EndStuck) && v.Why != "" {
+			text += "; the evidence: " + v.Why
 		}
-		fmt.Fprintln(v.err, plain.Line(text))
+		fmt.Fprintln(v.Err, plain.Line(text))
 	}
-	fmt.Fprintf(v.err, "pawl: %s; %s, %s\n", r.Outcome, brief.Spending(spent), took.Text(time.Duration(r.DurationMS)*time.Millisecond))
+	fmt.Fprintf(v.Err, "pawl: %s; %s, %s\n", r.Outcome, brief.Spending(spent), took.Text(time.Duration(r.DurationMS)*time.Millisecond))
 	return nil
 }
 
