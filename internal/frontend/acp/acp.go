@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -118,12 +119,16 @@ func Run(ctx context.Context, o Options) (signal string, err error) {
 	return signal, nil
 }
 
+// session returns an open session, nil for another one.
+func (a *agent) session(id string) *openSession {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sessions[id]
+}
+
 func (a *agent) closeAll() {
 	a.mu.Lock()
-	open := make([]*openSession, 0, len(a.sessions))
-	for _, t := range a.sessions {
-		open = append(open, t)
-	}
+	open := slices.Collect(maps.Values(a.sessions))
 	a.mu.Unlock()
 	for _, t := range open {
 		t.close()
@@ -264,9 +269,7 @@ func (a *agent) handleSession(raw json.RawMessage, p any, id *string, reply answ
 	if !read(raw, p, reply) {
 		return
 	}
-	a.mu.Lock()
-	t := a.sessions[*id]
-	a.mu.Unlock()
+	t := a.session(*id)
 	if t == nil {
 		reply(nil, refuse(notFound, "no session %q is open on this connection", *id))
 		return
@@ -317,14 +320,9 @@ func (a *agent) open(p openParams, want slash.Want, replay bool, reply answer) {
 			return
 		}
 	}
-	if want.Resume != "" && !want.Fork {
-		a.mu.Lock()
-		open := a.sessions[want.Resume]
-		a.mu.Unlock()
-		if open != nil {
-			reply(nil, refuse(jsonrpc2.CodeInvalidRequest, "session %s is open on this connection", want.Resume))
-			return
-		}
+	if !want.Fork && a.session(want.Resume) != nil {
+		reply(nil, refuse(jsonrpc2.CodeInvalidRequest, "session %s is open on this connection", want.Resume))
+		return
 	}
 	texts := &buffers{a: a}
 	if a.readsBuffers {
@@ -375,10 +373,7 @@ func (a *agent) list(p listParams) (any, error) {
 
 // remove deletes a stored session that is not open.
 func (a *agent) remove(id string) error {
-	a.mu.Lock()
-	open := a.sessions[id]
-	a.mu.Unlock()
-	if open != nil {
+	if a.session(id) != nil {
 		return refuse(jsonrpc2.CodeInvalidRequest, "session %s is open: close it first", id)
 	}
 	return a.Delete(a.ctx, id)

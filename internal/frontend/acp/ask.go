@@ -3,6 +3,7 @@ package acp
 import (
 	"cmp"
 	"context"
+	"maps"
 
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 )
@@ -42,11 +43,7 @@ func (t *openSession) question(ch chat.Change, q chat.Question) {
 		go t.askText(ctx, q)
 		return
 	}
-	calls := map[string]callState{}
-	for id, c := range t.calls {
-		calls[id] = c
-	}
-	go t.askPermission(ctx, ch.Block.ID, form, calls)
+	go t.askPermission(ctx, ch.Block.ID, form, maps.Clone(t.calls))
 }
 
 func (t *openSession) askText(ctx context.Context, q chat.Question) {

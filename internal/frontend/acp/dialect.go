@@ -3,6 +3,7 @@ package acp
 import (
 	"cmp"
 	"encoding/base64"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,9 +108,7 @@ func (d dialect) notice(id, severity, title, more string) object {
 // state returns the state of the foreground work; version 1 has none.
 func (d dialect) state(state string, more object) object {
 	o := object{"sessionUpdate": "state_update", "state": state}
-	for k, v := range more {
-		o[k] = v
-	}
+	maps.Copy(o, more)
 	return o
 }
 

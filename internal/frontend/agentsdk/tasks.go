@@ -26,9 +26,7 @@ type task struct {
 func (w *writer) beside(body event.Body) {
 	about := func(subtype, id string, t *task, more object) {
 		o := object{"type": "system", "subtype": subtype, "task_id": id, "tool_use_id": t.started.Call}
-		for k, v := range more {
-			o[k] = v
-		}
+		maps.Copy(o, more)
 		w.stamped(o)
 	}
 	usage := func(t *task) object {

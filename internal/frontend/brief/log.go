@@ -142,10 +142,7 @@ func columns(out io.Writer, lines []string) {
 func workLine(w stats.Work, title string) string {
 	name := w.Name
 	if title != "" {
-		if r := []rune(title); len(r) > 40 {
-			title = string(r[:40]) + "…"
-		}
-		name = fmt.Sprintf("%.10s %s", name, title)
+		name = fmt.Sprintf("%.10s %s", name, plain.Cut(title, 40))
 	}
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t+%d -%d\t%s", plain.Line(name), w.Turns, w.Calls, w.Replies, w.Tokens(), w.Added, w.Removed, costOf(w.Spent))
 }

@@ -116,12 +116,10 @@ func (v *view) draw(c chat.Change) {
 
 func (v *view) note(b chat.Note) {
 	switch b.Kind {
-	case chat.OfWarning, chat.OfRefusal, chat.OfFailure:
+	case chat.OfWarning, chat.OfRefusal, chat.OfFailure, chat.OfPlan, chat.OfRemote:
 		v.line("pawl: " + b.Text)
 	case chat.OfStuck:
 		v.line("pawl: " + b.Text + " (evidence: /why)")
-	case chat.OfPlan, chat.OfRemote:
-		v.line("pawl: " + b.Text)
 	case chat.OfCompaction:
 		v.line("pawl: " + b.Text + "; /context shows it")
 		for _, l := range b.More {

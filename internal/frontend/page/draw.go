@@ -240,9 +240,8 @@ func (p *writer) note(class, text string, more ...string) {
 func (p *writer) remark(n chat.Note) {
 	class := map[chat.NoteKind]string{chat.OfWarning: "warn", chat.OfStuck: "warn", chat.OfInterrupt: "warn", chat.OfFailure: "bad", chat.OfRefusal: "bad"}[n.Kind]
 	switch n.Kind {
-	case chat.OfProgress, chat.OfSession: // the head of the page shows it
-		return
-	case chat.OfRequest: // only for those who ask to see it
+	case chat.OfProgress, chat.OfSession, // the head of the page shows it
+		chat.OfRequest: // only for those who ask to see it
 		return
 	}
 	p.putNote(note{Class: class, Text: p.clean.line(n.Text), More: p.lines(n.More), Evidence: p.lines(n.Evidence)})

@@ -51,12 +51,3 @@ func (r *run) branch(ctx context.Context, text string) error {
 	r.say(fmt.Sprintf("your files are as they were; %s: %s-merged and %s/TASK", plural.Of(len(all), "branch"), prefix, prefix))
 	return nil
 }
-
-// canBranch returns an error if no branches could be made at the end.
-func (r *run) canBranch(ctx context.Context) error {
-	if !r.Branches {
-		return nil
-	}
-	_, err := r.trees.Repository(ctx)
-	return err
-}

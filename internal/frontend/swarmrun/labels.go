@@ -29,7 +29,11 @@ func labelsHere(own []string) []string {
 
 // canHere returns an error for a task that needs what this machine lacks, where no other
 // machine could take it.
-func canHere(tasks []event.Task, labels []string) error {
+func (r *run) canHere(tasks []event.Task) error {
+	if r.Server.URL != "" {
+		return nil
+	}
+	labels := labelsHere(nil)
 	for _, t := range tasks {
 		if lacks := swarm.Lacks(t, labels); len(lacks) > 0 {
 			return fault.NewConfiguration("run it on a machine that has it, or with --nats and workers that have it", "task %s needs %s, which this machine does not have", t.ID, strings.Join(lacks, ", "))

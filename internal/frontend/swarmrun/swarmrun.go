@@ -172,8 +172,10 @@ func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 	if err := r.openTrees(ctx); err != nil {
 		return err
 	}
-	if err := r.canBranch(ctx); err != nil {
-		return err
+	if r.Branches { // could any be made at the end?
+		if _, err := r.trees.Repository(ctx); err != nil {
+			return err
+		}
 	}
 	r.here = worker{Environment: r.Environment, opt: r.Options, swarm: r.log.ID, bank: team.Bank{Account: r.o.Coordination().Account(), Log: r}, say: r.say}
 	if g == nil {
@@ -195,13 +197,6 @@ func (r *run) prepare(ctx context.Context, g *taskgraph.File) error {
 		return err
 	}
 	return r.Append(ctx, event.Draft{Body: event.SwarmPlanned{Goal: g.Goal, Base: base, Tasks: tasks, Verify: g.Verify}})
-}
-
-func (r *run) canHere(tasks []event.Task) error {
-	if r.Server.URL != "" {
-		return nil
-	}
-	return canHere(tasks, labelsHere(nil))
 }
 
 // shown drives the swarm while Show shows it.

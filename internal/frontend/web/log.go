@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"net/http"
@@ -19,10 +20,7 @@ func (s *server) log(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	at := r.Header.Get("Last-Event-ID")
-	if at == "" {
-		at = r.FormValue("after")
-	}
+	at := cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("after"))
 	after, err := strconv.ParseInt(at, 10, 64)
 	if at != "" && (err != nil || after < 0) {
 		problem(w, http.StatusBadRequest, fault.NewConfiguration("give the seq of the last event that is known, such as after=12", "%q is not the number of an event", at))

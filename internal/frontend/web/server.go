@@ -298,20 +298,17 @@ func (s *server) pair(w http.ResponseWriter, r *http.Request) {
 
 // browser names a device by its User-Agent, whatever that says.
 func browser(agent string) string {
-	name, system := "a browser", ""
-	for _, b := range [][2]string{{"Firefox/", "Firefox"}, {"Edg/", "Edge"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"}} {
-		if strings.Contains(agent, b[0]) {
-			name = b[1]
-			break
+	first := func(prefix string, known ...[2]string) string {
+		for _, k := range known {
+			if strings.Contains(agent, k[0]) {
+				return prefix + k[1]
+			}
 		}
+		return ""
 	}
-	for _, o := range [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Macintosh", "macOS"}, {"Windows", "Windows"}, {"Linux", "Linux"}} {
-		if strings.Contains(agent, o[0]) {
-			system = " on " + o[1]
-			break
-		}
-	}
-	return name + system
+	name := first("", [][2]string{{"Firefox/", "Firefox"}, {"Edg/", "Edge"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"}}...)
+	system := first(" on ", [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Macintosh", "macOS"}, {"Windows", "Windows"}, {"Linux", "Linux"}}...)
+	return cmp.Or(name, "a browser") + system
 }
 
 func (s *server) hello(r *request) (Hello, error) {

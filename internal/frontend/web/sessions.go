@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -169,10 +170,7 @@ var rank = map[string]int{"waiting": 0, "running": 1, "idle": 2}
 func (s *sessions) rows(ctx context.Context) ([]Row, error) {
 	s.mu.Lock()
 	states := map[string]State{}
-	lives := make([]*live, 0, len(s.live))
-	for _, l := range s.live {
-		lives = append(lives, l)
-	}
+	lives := slices.Collect(maps.Values(s.live))
 	s.mu.Unlock()
 	for _, l := range lives {
 		states[l.id] = l.state()

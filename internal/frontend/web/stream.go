@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -91,14 +92,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	at := r.FormValue("after")
-	if id := r.Header.Get("Last-Event-ID"); id != "" {
-		at = id
-	}
-	if at == "" {
-		at = s.hub.cursor()
-	}
-	n, known := s.hub.place(at)
+	n, known := s.hub.place(cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("after"), s.hub.cursor()))
 	if !known {
 		n = -1 // so that all is loaded again
 	}
