@@ -3,6 +3,7 @@ package slash
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
@@ -54,12 +55,16 @@ type agentRuns struct {
 }
 
 func (a *agentRuns) of(id string) string {
-	for _, r := range a.read() {
-		if r.id == id {
-			return r.did.String()
-		}
+	a.read()
+	return a.run(id).did.String()
+}
+
+// run returns an agent. What is said of one that is not there is not shown.
+func (a *agentRuns) run(id string) *agentRun {
+	if i := slices.IndexFunc(a.all, func(r *agentRun) bool { return r.id == id }); i >= 0 {
+		return a.all[i]
 	}
-	return ""
+	return &agentRun{}
 }
 
 // read returns the agents, oldest first, as they are now.
@@ -85,13 +90,7 @@ func (a *agentRuns) read() []*agentRun {
 }
 
 func (a *agentRuns) apply(body event.Body) {
-	say := func(id, line string) {
-		for _, r := range a.all {
-			if r.id == id {
-				r.did.WriteString(plain.Line(line) + "\n")
-			}
-		}
-	}
+	say := func(id, line string) { a.run(id).did.WriteString(plain.Line(line) + "\n") }
 	switch b := body.(type) {
 	case event.AgentStarted:
 		a.all = append(a.all, &agentRun{id: b.Child, kind: b.Agent, title: b.Title})
@@ -103,10 +102,6 @@ func (a *agentRuns) apply(body event.Body) {
 			line += ": " + b.Error.Message
 		}
 		say(b.Child, line)
-		for _, r := range a.all {
-			if r.id == b.Child {
-				r.ended = string(b.End)
-			}
-		}
+		a.run(b.Child).ended = string(b.End)
 	}
 }
