@@ -197,16 +197,11 @@ func (l *lines) next(v any) error {
 }
 
 func (l *lines) WriteObject(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := l.out.Write(b.Bytes())
-	return err
+	enc := json.NewEncoder(l.out) // which writes all of it at once
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // Close is part of jsonrpc2.ObjectStream. The pipes belong to the process.

@@ -260,13 +260,8 @@ func (w *watcher) write(m fromOwner) error {
 	return writeLine(w.conn, m)
 }
 
-func writeLine(c net.Conn, m any) error {
-	line, err := json.Marshal(m)
-	if err == nil {
-		_, err = c.Write(append(line, '\n'))
-	}
-	return err
-}
+// writeLine writes a message, at once.
+func writeLine(c net.Conn, m any) error { return json.NewEncoder(c).Encode(m) }
 
 func readLine[T any](r *bufio.Reader) (m T, err error) {
 	line, err := r.ReadBytes('\n')

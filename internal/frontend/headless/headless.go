@@ -378,15 +378,10 @@ func (v *view) did(what, said string) {
 func (v *view) last(s *session.Session, r Result) error {
 	switch v.Format {
 	case JSON, Stream:
-		b, err := json.Marshal(r)
-		if err != nil {
+		if err := json.NewEncoder(v.out).Encode(r); err != nil {
 			return err
 		}
-		_, err = v.out.Write(append(b, '\n'))
-		if err == nil {
-			err = v.out.Flush()
-		}
-		return err
+		return v.out.Flush()
 	}
 	switch {
 	case r.Structured != nil:
