@@ -115,14 +115,10 @@ func (a *App) storedSessions(ctx context.Context, dir string) ([]event.Row, erro
 }
 
 func (a *App) deleteStored(ctx context.Context, id string) error {
-	st, paths, err := a.store(ctx)
+	st, paths, row, err := a.stored(ctx, "", id)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := st.Session(ctx, id)
-	if err != nil {
-		return setup.NoSession(err)
-	}
 	return removeSession(ctx, st, paths, row)
 }

@@ -14,14 +14,6 @@ import (
 	"github.com/pawl-agent/pawl/internal/policy/route"
 )
 
-func permissionModes() []string {
-	var out []string
-	for _, m := range permission.Modes() {
-		out = append(out, string(m)+"\t"+m.About())
-	}
-	return out
-}
-
 // mostCompleted is how many sessions the Tab key offers.
 const mostCompleted = 50
 
@@ -31,8 +23,12 @@ var aSession = lazyregexp.New(`\b(SESSION|ID)\b`)
 // complete lets the Tab key complete the values of flags: modes, models,
 // sessions. It uses no network.
 func (a *App) complete(root *cobra.Command) {
+	var modes []string
+	for _, m := range permission.Modes() {
+		modes = append(modes, string(m)+"\t"+m.About())
+	}
 	words := map[string][]string{
-		"permission-mode": permissionModes(),
+		"permission-mode": modes,
 		"sandbox":         {"workspace\tcommands can write in the workspace", "read-only\tcommands cannot write", "off\tcommands are not confined"},
 		"effort":          catalog.Efforts(),
 		"output-format":   {"text", "json", "stream-json"},

@@ -77,10 +77,9 @@ Next:
 		return err
 	}
 	defer s.Close()
-	live := *a
-	live.Err = wrapped(a.Out, false) // one screen: progress and answer belong together here
+	// One screen: progress and answer belong together here.
 	r, err := headless.Run(ctx, s.Session, demoPrompt, headless.Options{
-		Trust: s.Trust.Event(), Format: headless.Text, Out: live.Out, Err: live.Err, Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
+		Trust: s.Trust.Event(), Format: headless.Text, Out: a.Out, Err: wrapped(a.Out, false), Columns: columns(a.Out), Now: a.Now, Signals: a.Signals(), Abort: os.Exit,
 	})
 	if err != nil {
 		return err

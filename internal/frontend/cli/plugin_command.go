@@ -321,17 +321,20 @@ func pluginLine(u setup.Plugin) string {
 
 // pluginContents lists what a plugin contains.
 func pluginContents(u setup.Plugin) (out []string) {
-	add := func(what string, names []string) {
+	var names []string
+	add := func(what string) {
 		if len(names) > 0 {
 			out = append(out, what+": "+strings.Join(names, ", "))
 		}
+		names = nil
 	}
-	var folders []skills.Folder
-	for _, at := range u.Skills {
-		folders = append(folders, skills.Folder{Root: u.Root, Path: at, Prefix: u.Name + ":"})
+	folders := func(paths []string) (out []skills.Folder) {
+		for _, at := range paths {
+			out = append(out, skills.Folder{Root: u.Root, Path: at, Prefix: u.Name + ":"})
+		}
+		return out
 	}
-	var names []string
-	all, warnings := skills.Load(folders...)
+	all, warnings := skills.Load(folders(u.Skills)...)
 	for _, s := range all {
 		if name := s.Name; s.NoModel {
 			names = append(names, "/"+name)
@@ -339,25 +342,19 @@ func pluginContents(u setup.Plugin) (out []string) {
 			names = append(names, name)
 		}
 	}
-	add("skills", names)
-	folders, names = nil, nil
-	for _, at := range u.Commands {
-		folders = append(folders, skills.Folder{Root: u.Root, Path: at, Prefix: u.Name + ":"})
-	}
-	commands, more := skills.LoadCommands(folders...)
+	add("skills")
+	commands, more := skills.LoadCommands(folders(u.Commands)...)
 	for _, c := range commands {
 		names = append(names, "/"+c.Name)
 	}
-	add("commands", names)
+	add("commands")
 	kinds, notes := setup.LoadAgents([]setup.Plugin{u})
-	names = nil
 	for _, k := range kinds {
 		if k.File != "" {
 			names = append(names, k.Name)
 		}
 	}
-	add("agents", names)
-	names = nil
+	add("agents")
 	for i, h := range u.Content.Hooks {
 		name := string(h.Event)
 		if h.InactiveBecause != "" {
@@ -367,8 +364,7 @@ func pluginContents(u setup.Plugin) (out []string) {
 		}
 		names = append(names, name)
 	}
-	add("hooks", names)
-	names = nil
+	add("hooks")
 	for _, s := range u.Content.Parts {
 		name, _, _ := strings.Cut(s.Name, " ")
 		if u.WhyNot(s) != "" {
@@ -376,8 +372,9 @@ func pluginContents(u setup.Plugin) (out []string) {
 		}
 		names = append(names, name)
 	}
-	add("MCP servers", names)
-	add("not used by pawl", u.Unused)
+	add("MCP servers")
+	names = u.Unused
+	add("not used by pawl")
 	for _, w := range slices.Concat(warnings, more, notes) {
 		out = append(out, "note: "+strings.ReplaceAll(w, u.Root, path.Base(u.Root)))
 	}

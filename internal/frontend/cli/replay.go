@@ -55,15 +55,11 @@ type exchanged struct {
 }
 
 func (a *App) replay(ctx context.Context, f *flags, args []string, write, against string) (err error) {
-	st, _, err := a.store(ctx)
+	st, _, row, err := a.stored(ctx, f.Dir, args...)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := a.session(ctx, st, f, args)
-	if err != nil {
-		return err
-	}
 	rec, err := playback.Read(st.Read(ctx, row.ID, 0))
 	if err != nil {
 		return usageError("session %s cannot be played: %w", row.ID, err)

@@ -272,13 +272,9 @@ func (a *App) openServed(ctx context.Context, s web.Start) (*web.Opened, error) 
 func acted(to io.Writer) func(web.Act) {
 	var mu sync.Mutex
 	return func(act web.Act) {
-		line, err := json.Marshal(act)
-		if err != nil {
-			return // it consists of strings
-		}
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = to.Write(append(line, '\n')) // a full disk is no reason to refuse an answer
+		_ = json.NewEncoder(to).Encode(act) // a full disk is no reason to refuse an answer
 	}
 }
 

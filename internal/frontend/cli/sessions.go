@@ -255,15 +255,11 @@ func (g *gist) Apply(e event.Event) {
 // eachEvent calls show for each event of a session. Of a damaged log, the readable
 // events are shown before the error is returned.
 func eachEvent(ctx context.Context, a *App, args []string, show func(event.Event) error) error {
-	st, _, err := a.store(ctx)
+	st, _, row, err := a.stored(ctx, "", args...)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := a.session(ctx, st, &flags{}, args)
-	if err != nil {
-		return err
-	}
 	return passEvents(ctx, st, row.ID, show)
 }
 
@@ -280,15 +276,11 @@ func passEvents(ctx context.Context, st event.Store, id string, show func(event.
 }
 
 func deleteSession(ctx context.Context, a *App, id string, sure bool) error {
-	st, paths, err := a.store(ctx)
+	st, paths, row, err := a.stored(ctx, "", id)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := st.Session(ctx, id)
-	if err != nil {
-		return setup.NoSession(err)
-	}
 	if !sure {
 		fmt.Fprintln(a.Out, plain.Line(fmt.Sprintf("%s  %s  %s", row.ID, row.Updated.Local().Format("2006-01-02 15:04"), row.Title)))
 	}

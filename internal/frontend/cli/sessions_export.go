@@ -46,15 +46,11 @@ func exportSession(ctx context.Context, a *App, args []string, format, output st
 	if format != "html" && format != "markdown" && format != "jsonl" {
 		return usageError("unknown --format %q: use html, markdown or jsonl", format)
 	}
-	st, _, err := a.store(ctx)
+	st, _, row, err := a.stored(ctx, "", args...)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := a.session(ctx, st, &flags{}, args)
-	if err != nil {
-		return err
-	}
 	out := a.Out
 	if output != "" {
 		f, err := os.OpenFile(a.Path(output), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -56,7 +56,7 @@ func showStats(ctx context.Context, a *App, f *flags, args []string, all, asJSON
 func sessionsToCount(ctx context.Context, a *App, st event.Store, f *flags, args []string, all bool) ([]event.Row, error) {
 	rows, err := st.Sessions(ctx, "")
 	if len(args) > 0 && err == nil {
-		row, err := a.session(ctx, st, f, args)
+		row, err := a.session(ctx, st, f.Dir, args)
 		return brief.Family(rows, func(r event.Row) bool { return r.ID == row.ID }), err
 	}
 	if err != nil || all {

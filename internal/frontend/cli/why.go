@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -34,15 +36,11 @@ default is the newest session of this folder.`,
 }
 
 func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) error {
-	st, _, err := a.store(ctx)
+	st, _, row, err := a.stored(ctx, f.Dir, args...)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	row, err := a.session(ctx, st, f, args)
-	if err != nil {
-		return err
-	}
 	fold := why.Fold{}
 	broken := eventlog.Fold(ctx, st, row.ID, eventlog.Snapshots{}, &fold)
 	found := fold.Findings()
@@ -60,14 +58,27 @@ func explain(ctx context.Context, a *App, f *flags, args []string, asJSON bool) 
 	return broken
 }
 
+// stored opens the log of sessions, and finds a session in it as session does.
+func (a *App) stored(ctx context.Context, dir string, args ...string) (event.Store, settings.Paths, event.Row, error) {
+	st, paths, err := a.store(ctx)
+	if err != nil {
+		return nil, paths, event.Row{}, err
+	}
+	row, err := a.session(ctx, st, dir, args)
+	if err != nil {
+		return nil, paths, row, errors.Join(err, st.Close())
+	}
+	return st, paths, row, nil
+}
+
 // session returns the session that an argument names or, without one, the folder's
 // newest.
-func (a *App) session(ctx context.Context, st event.Store, f *flags, args []string) (event.Row, error) {
+func (a *App) session(ctx context.Context, st event.Store, dir string, args []string) (event.Row, error) {
 	if len(args) > 0 {
 		row, err := st.Session(ctx, args[0])
 		return row, setup.NoSession(err)
 	}
-	dir, err := a.RealDir(f.Dir)
+	dir, err := a.RealDir(dir)
 	if err != nil {
 		return event.Row{}, err
 	}
