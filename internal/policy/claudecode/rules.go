@@ -42,23 +42,23 @@ var tools = sync.OnceValue(func() map[string]covered {
 		covered
 	}{
 		{"Bash", covered{form: commands, as: []string{"bash"}}},
-		{"Read NotebookRead", covered{form: files, as: []string{"read"}}},
+		{"Read/NotebookRead", covered{form: files, as: []string{"read"}}},
 		{"Glob", covered{form: files, as: []string{"read"}, bare: []string{"glob"}}},
 		{"Grep", covered{form: files, as: []string{"read"}, bare: []string{"grep"}}},
 		{"LS", covered{form: files, as: []string{"read"}, bare: []string{"ls"}}},
-		{"Edit Write MultiEdit NotebookEdit", covered{form: files, as: []string{"edit"}}},
+		{"Edit/Write/MultiEdit/NotebookEdit", covered{form: files, as: []string{"edit"}}},
 		{"WebFetch", covered{form: hosts, as: []string{"web_fetch"}}},
 		{"WebSearch", covered{form: whole, as: []string{"web_search"}}},
-		{"Agent Task", covered{form: subjects, as: []string{"agent"}}},
+		{"Agent/Task", covered{form: subjects, as: []string{"agent"}}},
 		{"Skill", covered{form: subjects, as: []string{"skill"}}},
-		{"TodoWrite TodoRead TaskCreate TaskUpdate", covered{form: whole, as: []string{"todo"}}},
+		{"TodoWrite/TodoRead/TaskCreate/TaskUpdate", covered{form: whole, as: []string{"todo"}}},
 		{"AskUserQuestion", covered{form: whole, as: []string{"ask_user"}}},
-		{"BashOutput TaskOutput", covered{form: whole, as: []string{"bash_output"}}},
-		{"KillShell KillBash TaskStop", covered{form: whole, as: []string{"bash_kill"}}},
+		{"BashOutput/TaskOutput", covered{form: whole, as: []string{"bash_output"}}},
+		{"KillShell/KillBash/TaskStop", covered{form: whole, as: []string{"bash_kill"}}},
 		{"LSP", covered{form: whole, as: []string{"lsp", "lsp_rename", "lsp_code_action"}}},
-		{"PowerShell Monitor ExitPlanMode EnterPlanMode ToolSearch TaskGet TaskList SlashCommand Cd EnterWorktree ExitWorktree ListMcpResources ListMcpResourcesTool ReadMcpResource ReadMcpResourceTool StructuredOutput SendMessage SendUserMessage SendUserFile TeamCreate TeamDelete Workflow RemoteTrigger CronCreate CronDelete CronList ScheduleWakeup PushNotification Artifact REPL Config Sleep Brief WaitForMcpServers Computer", covered{}},
+		{"PowerShell/Monitor/ExitPlanMode/EnterPlanMode/ToolSearch/TaskGet/TaskList/SlashCommand/Cd/EnterWorktree/ExitWorktree/ListMcpResources/ListMcpResourcesTool/ReadMcpResource/ReadMcpResourceTool/StructuredOutput/SendMessage/SendUserMessage/SendUserFile/TeamCreate/TeamDelete/Workflow/RemoteTrigger/CronCreate/CronDelete/CronList/ScheduleWakeup/PushNotification/Artifact/REPL/Config/Sleep/Brief/WaitForMcpServers/Computer", covered{}},
 	} {
-		for name := range strings.FieldsSeq(row.names) {
+		for name := range strings.SplitSeq(row.names, "/") {
 			out[tool.PlainName(name)] = row.covered
 		}
 	}

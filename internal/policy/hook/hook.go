@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -141,10 +142,7 @@ func words(s, none string) string {
 	if s == "" {
 		return none
 	}
-	if r := []rune(s); len(r) > maxWords {
-		return string(r[:maxWords]) + "…"
-	}
-	return s
+	return normalize.CutRunes(s, maxWords)
 }
 
 // reply is the JSON of a hook, in all forms that are in use.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -61,9 +62,5 @@ const judging = 30 * time.Second
 
 // shown returns the beginning of a prompt, as one line.
 func shown(prompt string) string {
-	s := strings.Join(strings.Fields(prompt), " ")
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
+	return normalize.CutRunes(strings.Join(strings.Fields(prompt), " "), 80)
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -239,11 +240,7 @@ func (r *Rule) read(raw json.RawMessage) error {
 	case e.If != "" && !r.Event.FailsClosed(): // before a tool it then runs for more calls
 		r.InactiveBecause = `it has an "if", which pawl does not read`
 	}
-	if r.Command == "" { // then it is not run
-		if r.Command = e.URL; r.Command == "" {
-			r.Command = string(raw)
-		}
-	}
+	r.Command = cmp.Or(r.Command, e.URL, string(raw)) // without one it is not run
 	return nil
 }
 

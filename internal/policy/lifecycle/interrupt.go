@@ -36,26 +36,22 @@ const rapid = 500 * time.Millisecond
 // Press returns the effect of an interrupt.
 func (p *InterruptPolicy) Press(now time.Time, s Situation) Action {
 	p.recent = append(p.recent, now)
-	if n := len(p.recent); n > 3 {
-		p.recent = p.recent[n-3:]
-	}
+	p.recent = p.recent[max(0, len(p.recent)-3):]
 	if len(p.recent) == 3 && now.Sub(p.recent[0]) <= rapid {
 		return Abort
 	}
+	confirmed := p.confirmed
+	p.confirmed = s == Situation{}
 	switch {
 	case s.View:
-		p.confirmed = false
 		return CloseView
 	case s.Running:
-		p.confirmed = false
 		return Cancel
 	case s.Input:
-		p.confirmed = false
 		return Clear
-	case p.confirmed:
+	case confirmed:
 		return Exit
 	}
-	p.confirmed = true
 	return Confirm
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // ErrNoPhases means that a text has no phases.
@@ -87,9 +88,7 @@ func step(steps []event.PhaseStep, title string) []event.PhaseStep {
 	if s.Text == "" {
 		return steps
 	}
-	if utf8.RuneCountInString(s.Text) > titleLimit {
-		s.Text = string([]rune(s.Text)[:titleLimit]) + "…"
-	}
+	s.Text = normalize.CutRunes(s.Text, titleLimit)
 	return append(steps, s)
 }
 
