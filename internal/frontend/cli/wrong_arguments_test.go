@@ -2,9 +2,11 @@ package cli
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
 )
 
@@ -43,6 +45,32 @@ func TestUnknownSubcommand(t *testing.T) {
 		err := root.ExecuteContext(t.Context())
 		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d %v", line, code, err)
+		}
+	}
+}
+
+// What gives rights or signs in is a person's: a pawl that an agent started
+// refuses it, also with --yes, and does nothing else.
+func TestForPersonsOnly(t *testing.T) {
+	for _, line := range []string{
+		"login openrouter", "logout openrouter", "acp login", "config set model x", "config unset model", "trust --yes", "serve", "serve revoke x",
+		"plugin add x --yes", "plugin update --yes", "plugin trust x --yes", "plugin remove x",
+		"mcp add x -- true", "mcp add-json x {}", "mcp import claude", "mcp remove x", "mcp call x y", "mcp fetch x", "mcp accept x", "mcp login x", "mcp logout x",
+	} {
+		home := t.TempDir()
+		env := map[string]string{"PAWL_JOB": "1", "HOME": home}
+		a := &App{Environment: setup.Environment{Err: io.Discard, Dir: t.TempDir(), Env: func(k string) string { return env[k] }}, In: strings.NewReader("y\n"), Out: io.Discard}
+		root := a.root()
+		root.SetArgs(strings.Fields(line))
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(t.Context())
+		words := strings.Fields(line)
+		if code, _ := exitCode(err); code != 2 || !strings.Contains(err.Error(), "only a person can use pawl "+words[0]) {
+			t.Errorf("%s: %d %v", line, code, err)
+		}
+		if left := must.Get(os.ReadDir(home))(t); len(left) > 0 {
+			t.Errorf("%s: left %v", line, left)
 		}
 	}
 }

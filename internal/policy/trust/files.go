@@ -30,7 +30,7 @@ var files = []defines{
 	{".claude/settings.json", settings(Hook)},
 	{".claude/settings.local.json", settings(Hook)},
 	{guidance.Settings, pawlConfig},
-	{".gemini/settings.json", settings(Other)}, // its hooks are for other events,
+	{".gemini/settings.json", settings(Other)}, // its hooks are for other events
 	{ServersFile, servers("mcpServers")},
 	{".cursor/mcp.json", theirs(servers("mcpServers"))},
 	{".vscode/mcp.json", theirs(servers("servers"))},
