@@ -10,6 +10,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/pawl-agent/pawl/internal/core/cut"
 )
 
 // handler handles the messages that a server sends unasked. It never blocks: while it
@@ -90,11 +92,7 @@ type task struct{ title, message string }
 const taskWidth = 100
 
 func (t task) String() string {
-	text := strings.Join(strings.Fields(strings.TrimSuffix(t.title+": "+t.message, ": ")), " ")
-	if len(text) > taskWidth {
-		text = strings.ToValidUTF8(text[:taskWidth], "") + "…"
-	}
-	return text
+	return cut.Bytes(strings.Join(strings.Fields(strings.TrimSuffix(t.title+": "+t.message, ": ")), " "), taskWidth)
 }
 
 // unfinished returns an error if the server has a task in progress, such as reading the

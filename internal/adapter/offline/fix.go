@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/adapter/offline/repair"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 )
 
@@ -188,13 +189,13 @@ func tellDifferences(b *strings.Builder, rep repair.Report) {
 	}
 	b.WriteString("\n\nThey differ on inputs that no test has:\n\n```")
 	for _, d := range rep.Differ[:min(len(rep.Differ), 3)] {
-		fmt.Fprintf(b, "\n  %s to %s", clip(d.Input), d.Func)
+		fmt.Fprintf(b, "\n  %s to %s", cut.Runes(d.Input, 160), d.Func)
 		by := map[string][]string{} // output -> the changes that produce it
 		for _, k := range sortedKeys(d.Outputs) {
 			by[d.Outputs[k]] = append(by[d.Outputs[k]], k)
 		}
 		for _, o := range sortedKeys(by) {
-			fmt.Fprintf(b, "\n    %s  with  %s", clip(o), clip(strings.Join(by[o], "  or  ")))
+			fmt.Fprintf(b, "\n    %s  with  %s", cut.Runes(o, 160), cut.Runes(strings.Join(by[o], "  or  "), 160))
 		}
 	}
 	b.WriteString("\n```")
@@ -224,14 +225,6 @@ func sentence(s string) string {
 		s += "."
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-// clip shortens a line for quoting, at a rune's end.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 160 {
-		return string(r[:160]) + "…"
-	}
-	return s
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

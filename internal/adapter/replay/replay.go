@@ -28,6 +28,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 )
@@ -210,10 +211,7 @@ func beginning(q *llm.Request) string {
 	for i := len(ms) - 1; i >= 0; i-- {
 		if m := ms[i]; m.Role == llm.User && m.Text() != "" {
 			line, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
-			if r := []rune(line); len(r) > shown {
-				line = string(r[:shown]) + "…"
-			}
-			return line
+			return cut.Runes(line, shown)
 		}
 	}
 	return ""

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/frontmatter"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/plainfile"
@@ -134,11 +135,7 @@ func read(root *os.Root, p string) (string, error) {
 
 // line returns a text as one line, cut after n characters.
 func line(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
+	return cut.Runes(strings.Join(strings.Fields(s), " "), n)
 }
 
 func below(folder, p string) string { return strings.TrimPrefix(strings.TrimPrefix(p, folder), "/") }

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -101,11 +102,7 @@ func (l *Look) broken(ctx context.Context, c tool.CodeChange) *tool.Diagnostic {
 }
 
 func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxText {
-		s = strings.ToValidUTF8(s[:maxText], "") + "…"
-	}
-	return s
+	return cut.Bytes(strings.Join(strings.Fields(s), " "), maxText)
 }
 
 // find returns the first error of a text; nil if it is well-formed, or nobody can tell.

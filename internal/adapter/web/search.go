@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 )
 
@@ -100,11 +101,7 @@ func plainText(s string) string {
 	for _, mark := range []string{"<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"} {
 		s = strings.ReplaceAll(s, mark, "")
 	}
-	s = visible(strings.ToValidUTF8(html.UnescapeString(s), "\uFFFD"))
-	if r := []rune(s); len(r) > 600 {
-		s = string(r[:600]) + "…"
-	}
-	return s
+	return cut.Runes(visible(strings.ToValidUTF8(html.UnescapeString(s), "\uFFFD")), 600)
 }
 
 func searchAPINames() []string { return []string{"brave", "tavily", "searxng"} }

@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	hosts "github.com/pawl-agent/pawl/internal/policy/host"
 )
@@ -406,9 +407,5 @@ func shortError(err error) error {
 }
 
 func shorten(s string) string {
-	s = visible(strings.ToValidUTF8(s, "\uFFFD"))
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "..."
-	}
-	return s
+	return cut.Runes(visible(strings.ToValidUTF8(s, "\uFFFD")), 200)
 }

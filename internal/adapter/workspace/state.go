@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitindex"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/gitobjects"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/gitrepo"
 )
 
@@ -148,10 +149,7 @@ func (g *Git) changed(ctx context.Context, dir, own, common string) int {
 // oneLine returns a text of the repository as one short line: anybody may have written it.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == '`' }), " ")
-	if r := []rune(s); len(r) > stateSubject {
-		s = string(r[:stateSubject]) + "…"
-	}
-	return s
+	return cut.Runes(s, stateSubject)
 }
 
 // extensions are those of the files of each language.

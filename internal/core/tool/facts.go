@@ -3,6 +3,8 @@ package tool
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/pawl-agent/pawl/internal/core/cut"
 )
 
 // Kind is the kind of work that a call does, independent of the tool's name.
@@ -155,10 +157,7 @@ func AboutCall(name string, args json.RawMessage) About {
 	if first, _, more := strings.Cut(tells, "\n"); more {
 		tells = first + " …"
 	}
-	if r := []rune(tells); len(r) > titleLimit {
-		tells = string(r[:titleLimit]) + "…"
-	}
-	out.Title = strings.TrimSpace(name + " " + tells)
+	out.Title = strings.TrimSpace(name + " " + cut.Runes(tells, titleLimit))
 	return out
 }
 

@@ -1,11 +1,13 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	consent "github.com/pawl-agent/pawl/internal/engine/permission"
@@ -84,7 +86,7 @@ func (g Gate) call(ctx context.Context, p *turn.Pending) error {
 	}
 	for _, a := range all {
 		if a.Verdict == permission.Ask {
-			p.Asks = orElse(a.Reason, "a hook wants you to be asked")
+			p.Asks = cmp.Or(a.Reason, "a hook wants you to be asked")
 		}
 	}
 	if updated == nil {
@@ -107,7 +109,7 @@ func (g Gate) change(p *turn.Pending, args json.RawMessage) error {
 		p.Refused = refused(p, "PreToolUse", "the arguments of a hook are not valid: "+err.Error())
 		return nil
 	}
-	p.Corrected("a hook changed the arguments to " + short(string(args)))
+	p.Corrected("a hook changed the arguments to " + cut.Runes(string(args), 300))
 	return nil
 }
 
@@ -150,10 +152,7 @@ func (h *Hooks) After(ctx context.Context, r *turn.Ran) error {
 	if !r.Started || ofCheck(r.Pending) || ctx.Err() != nil || len(h.of(at, hook.Names(r.Tool)...)) == 0 {
 		return nil
 	}
-	text := r.Result.Text
-	if len(text) > maxResponse {
-		text = strings.ToValidUTF8(text[:maxResponse], "") + "…"
-	}
+	text := cut.Bytes(r.Result.Text, maxResponse)
 	var all []answer
 	var failed error
 	changed, err := h.c.Around(ctx, r.Call.ID, func() {
@@ -204,18 +203,4 @@ func refused(p *turn.Pending, at, why string) *turn.Refusal {
 		Outcome: event.Denied, Text: "Not allowed, it did not run: a " + at + " hook says: " + why,
 		Blocked: &event.Blocked{Call: p.Call.ID, Tool: p.Tool.Spec.Name, What: p.Tool.About(p.Args).Title, Reason: why, By: event.ByHook},
 	}
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-func short(s string) string {
-	if r := []rune(s); len(r) > 300 {
-		return string(r[:300]) + "…"
-	}
-	return s
 }

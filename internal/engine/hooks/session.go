@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -181,7 +182,7 @@ func (h *Hooks) Stop(ctx context.Context, last string, round int) (goOn string, 
 	}
 	why := denied(as)
 	if why != "" && round >= maxGoOn {
-		return "", h.c.Log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: fmt.Sprintf("hooks continued the turn %d times in a row, so it ends now; the last one said: %s", maxGoOn, short(why))}})
+		return "", h.c.Log.Append(ctx, event.Draft{Body: event.Warned{What: event.WarnedHook, Text: fmt.Sprintf("hooks continued the turn %d times in a row, so it ends now; the last one said: %s", maxGoOn, cut.Runes(why, 300))}})
 	}
 	return why, nil
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/editdistance"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/sorting"
@@ -59,27 +59,17 @@ func (g Exists) find(ctx context.Context, p *Pending) (t tool.Tool, args json.Ra
 		}
 	}
 	if !ok {
-		why = fmt.Sprintf("There is no tool %q. The nearest are: %s.", shorten(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))
+		why = fmt.Sprintf("There is no tool %q. The nearest are: %s.", cut.Bytes(p.Call.Name, 80), strings.Join(nearest(p.Call.Name, g.Tools, 3), ", "))
 	}
 	return t, args, why
 }
 
 // shorten returns at most n bytes from the start, and never half a rune.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
 // nearest returns the names of n tools: those that do what tools of that name do
 // elsewhere, then those with the smallest edit distance.
 func nearest(to string, tools tool.Set, n int) []string {
 	family := tool.FamilyOf(to)
-	to = tool.PlainName(shorten(to, 80))
+	to = tool.PlainName(cut.Bytes(to, 80))
 	distance := func(t tool.Tool) int {
 		name := tool.PlainName(t.Spec.Name)
 		d := editdistance.Distance(to, name)

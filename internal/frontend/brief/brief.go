@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/plural"
@@ -227,7 +228,7 @@ func Narrowed(n event.Narrowed) string {
 func Route(r event.Routed) string {
 	why := ""
 	if r.Why != "" {
-		why = " (“" + plain.Cut(r.Why, 80) + "”)"
+		why = " (“" + cut.Runes(r.Why, 80) + "”)"
 	}
 	t, known := route.Lookup(r.Route)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -142,7 +143,7 @@ func columns(out io.Writer, lines []string) {
 func workLine(w stats.Work, title string) string {
 	name := w.Name
 	if title != "" {
-		name = fmt.Sprintf("%.10s %s", name, plain.Cut(title, 40))
+		name = fmt.Sprintf("%.10s %s", name, cut.Runes(title, 40))
 	}
 	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t+%d -%d\t%s", plain.Line(name), w.Turns, w.Calls, w.Replies, w.Tokens(), w.Added, w.Removed, costOf(w.Spent))
 }

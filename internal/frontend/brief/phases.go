@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -41,7 +42,7 @@ func blocked(d phase.Phase) string {
 	if len(d.Blockers) == 0 {
 		return ""
 	}
-	return plain.Line("; " + plural.Of(len(d.Blockers), "blocker") + ", the last: " + plain.Cut(d.Blockers[len(d.Blockers)-1], 120))
+	return plain.Line("; " + plural.Of(len(d.Blockers), "blocker") + ", the last: " + cut.Runes(d.Blockers[len(d.Blockers)-1], 120))
 }
 
 // Did describes how many files were changed and how many test runs passed.
@@ -62,16 +63,16 @@ func PhaseList(p phase.Status) []string {
 	var out []string
 	last := 0
 	for _, d := range p.Done {
-		out = append(out, fmt.Sprintf("  %d. %s: %s", d.Number, plain.Line(plain.Cut(d.Description, 120)), Ended(d)))
+		out = append(out, fmt.Sprintf("  %d. %s: %s", d.Number, plain.Line(cut.Runes(d.Description, 120)), Ended(d)))
 		last = d.Number
 	}
 	if d := p.Open; d != nil {
-		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(plain.Cut(d.Description, 120)), openFor(*d, p.At)))
+		out = append(out, fmt.Sprintf("> %d. %s: %s", d.Number, plain.Line(cut.Runes(d.Description, 120)), openFor(*d, p.At)))
 		last = d.Number
 	}
 	for i, s := range p.Plan {
 		if n := p.First + i; n > last {
-			out = append(out, fmt.Sprintf("  %d. %s", n, plain.Line(plain.Cut(s.Text, 120))))
+			out = append(out, fmt.Sprintf("  %d. %s", n, plain.Line(cut.Runes(s.Text, 120))))
 		}
 	}
 	if len(out) == 0 {

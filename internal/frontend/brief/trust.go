@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -38,7 +39,7 @@ func Inert(t event.FolderTrust) string {
 		if len(checks) > 3 {
 			checks, more = checks[:3], ", …"
 		}
-		parts = append(parts, "its checks ("+plain.Line(plain.Cut(strings.Join(checks, ", "), 200))+more+")")
+		parts = append(parts, "its checks ("+plain.Line(cut.Runes(strings.Join(checks, ", "), 200))+more+")")
 	}
 	for _, k := range kindNames {
 		if n := counts[k.kind]; n > 0 {

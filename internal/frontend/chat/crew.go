@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/policy/swarm"
@@ -96,7 +97,7 @@ func (t *Timeline) workerCalled(b event.TaskCalled) {
 	if t.workers == nil {
 		t.workers = map[string]workerCalls{}
 	}
-	t.workers[plain.Line(b.Worker)] = workerCalls{t.workers[plain.Line(b.Worker)].n + 1, plain.Line(plain.Cut(b.What, 160))}
+	t.workers[plain.Line(b.Worker)] = workerCalls{t.workers[plain.Line(b.Worker)].n + 1, plain.Line(cut.Runes(b.What, 160))}
 	c := p.Body.(Crew)
 	c.Members = slices.Clone(c.Members)
 	for i, m := range c.Members {
@@ -140,7 +141,7 @@ func worker(s swarm.TaskProgress) Member {
 		m.LastAction = fmt.Sprintf("try %d of %d", s.Tries+1, swarm.Tries)
 	}
 	if s.State == swarm.Failed && s.Result.Error != "" {
-		m.LastAction = plain.Line(plain.Cut(s.Result.Error, 160))
+		m.LastAction = plain.Line(cut.Runes(s.Result.Error, 160))
 	}
 	return m
 }
@@ -156,7 +157,7 @@ func (t *Timeline) agent(e event.Event) {
 		t.updateMember(b.Child.Session, func(m *Member) {
 			m.Calls++
 			if m.LastAction = plain.Line(b.Done.Tool); b.Done.Command != "" {
-				m.LastAction += " " + plain.Line(plain.Cut(b.Done.Command, 160))
+				m.LastAction += " " + plain.Line(cut.Runes(b.Done.Command, 160))
 			}
 			if said := outcomeWords(b.Done); said != "" {
 				m.LastAction += "  " + said
@@ -169,7 +170,7 @@ func (t *Timeline) agent(e event.Event) {
 		t.updateMember(b.Child, func(m *Member) {
 			m.State, m.Done, m.Failed, m.Calls = string(b.End), true, b.End != event.EndDone, max(m.Calls, b.Calls)
 			if b.Error != nil {
-				m.LastAction = plain.Line(plain.Cut(b.Error.Message, 160))
+				m.LastAction = plain.Line(cut.Runes(b.Error.Message, 160))
 			}
 		})
 		if p := t.crewOf(b.Child); p != nil {

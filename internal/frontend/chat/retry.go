@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
@@ -109,7 +110,7 @@ func (r Retry) over(b event.Retried) Retry {
 }
 
 func (r Retry) say(b event.Retried, then string) Retry {
-	r.Text = plain.Cut(r.Reason, 200) + "; " + then
+	r.Text = cut.Runes(r.Reason, 200) + "; " + then
 	if b.Shown {
 		r.Text += " (its text so far is discarded)"
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/took"
@@ -54,7 +55,7 @@ func outcomeWords(d event.CallDone) string {
 		if d.Exit != nil {
 			s = fmt.Sprintf("exit code %d", *d.Exit)
 		} else if first := firstLine(d.Result.Text); first != "" {
-			s += ": " + plain.Cut(first, 120)
+			s += ": " + cut.Runes(first, 120)
 		}
 	case d.Outcome == event.Denied, d.Outcome == event.Invalid:
 		first := d.Result.Text
@@ -62,7 +63,7 @@ func outcomeWords(d event.CallDone) string {
 			first = strings.TrimPrefix(first, prefix)
 		}
 		first, _, _ = strings.Cut(first, "\n")
-		s = "not run: " + plain.Cut(first, 160)
+		s = "not run: " + cut.Runes(first, 160)
 	default:
 		s = string(d.Outcome)
 	}
@@ -86,9 +87,9 @@ func argumentWords(b event.CallAsked) string {
 		if json.Unmarshal(args[name], &text) == nil && text != "" && !strings.ContainsAny(text, ",:\"") {
 			value = text
 		}
-		out = append(out, name+": "+plain.Cut(value, 80))
+		out = append(out, name+": "+cut.Runes(value, 80))
 	}
-	return plain.Line(plain.Cut(strings.Join(out, ", "), 240))
+	return plain.Line(cut.Runes(strings.Join(out, ", "), 240))
 }
 
 // compactionLines returns the lines that report a compaction; the second one, if any, is the
@@ -128,7 +129,7 @@ func stuckWords(b event.Stuck, look string) string {
 	if b.Level == progress.Stop.String() {
 		return ""
 	}
-	s := "the model repeats itself: " + plain.Cut(progress.Loop(b), 160)
+	s := "the model repeats itself: " + cut.Runes(progress.Loop(b), 160)
 	switch {
 	case b.Level == progress.Recover.String():
 		s += "; pawl tells it, and suggests another way"
@@ -144,7 +145,7 @@ func stuckWords(b event.Stuck, look string) string {
 }
 
 // checkTitle returns the title of a check by pawl.
-func checkTitle(command string) string { return "check: " + plain.Line(plain.Cut(command, 160)) }
+func checkTitle(command string) string { return "check: " + plain.Line(cut.Runes(command, 160)) }
 
 // checkingTitle returns the title of a check that begins.
 func checkingTitle(b event.Checking) string {
@@ -161,7 +162,7 @@ func checkingTitle(b event.Checking) string {
 func baselineWords(b event.Baseline) string {
 	switch n := len(b.Failed); {
 	case b.Why != "":
-		return plain.Line(plain.Cut(b.Why, 300))
+		return plain.Line(cut.Runes(b.Why, 300))
 	case n == 0 && b.Again:
 		return "passed"
 	case n == 0:
@@ -195,7 +196,7 @@ func checkedWords(c event.Checked) string {
 			s += ", and it changed " + strings.Join(c.Changed, ", ")
 		}
 	}
-	return plain.Line(plain.Cut(s, 300))
+	return plain.Line(cut.Runes(s, 300))
 }
 
 // progressedWords describes the state of a run.
@@ -208,7 +209,7 @@ func progressedWords(b event.Progressed) string {
 		s += fmt.Sprintf(", nothing new in the last %d", b.Since)
 	}
 	if b.Phase != "" {
-		s += fmt.Sprintf("; phase %s (%d of %d done)", strings.TrimSpace(plain.Cut(b.Phase, 60)), b.PhasesDone, b.PhasesTotal)
+		s += fmt.Sprintf("; phase %s (%d of %d done)", strings.TrimSpace(cut.Runes(b.Phase, 60)), b.PhasesDone, b.PhasesTotal)
 	}
 	return plain.Line(s + "; " + took.Text(b.Elapsed))
 }

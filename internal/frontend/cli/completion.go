@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-agent/pawl/internal/adapter/provider/catalog"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 	"github.com/pawl-agent/pawl/internal/frontend/setup"
@@ -86,7 +87,7 @@ func (a *App) knownSessions(ctx context.Context) []string {
 		if err != nil || len(out) == mostCompleted {
 			break
 		}
-		out = append(out, fmt.Sprintf("%s\t%s", plain.Line(r.ID), plain.Line(plain.Cut(r.Title, 60))))
+		out = append(out, fmt.Sprintf("%s\t%s", plain.Line(r.ID), plain.Line(cut.Runes(r.Title, 60))))
 	}
 	return out
 }

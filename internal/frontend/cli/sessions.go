@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/settings"
 	"github.com/pawl-agent/pawl/internal/adapter/store/sqlite"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/eventlog"
@@ -236,11 +237,11 @@ func (g *gist) Apply(e event.Event) {
 		g.mode, g.branch = b.Mode, b.Branch
 	case event.Prompted:
 		if g.state = "not finished"; b.Source == event.Person {
-			g.prompt, g.reply = plain.Cut(plain.Line(cmp.Or(b.Typed, b.Text)), previewRunes), ""
+			g.prompt, g.reply = cut.Runes(plain.Line(cmp.Or(b.Typed, b.Text)), previewRunes), ""
 		}
 	case event.Replied:
 		if text := b.Reply.Message.Text(); text != "" {
-			g.reply = plain.Cut(plain.Line(text), previewRunes)
+			g.reply = cut.Runes(plain.Line(text), previewRunes)
 		}
 	case event.Ended:
 		g.state = string(b.End)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/engine/operations"
@@ -297,7 +298,7 @@ func (v *view) draw(c chat.Change) {
 			what = b.Title
 		}
 		if what != "" {
-			v.running.begin(c.Block.ID, func(took string) { v.did(plain.Cut(what, 60)+" (still runs, "+took+")", "") })
+			v.running.begin(c.Block.ID, func(took string) { v.did(cut.Runes(what, 60)+" (still runs, "+took+")", "") })
 		}
 		return
 	}
@@ -412,7 +413,7 @@ func (v *view) last(s *session.Session, r Result) error {
 	var reasons []string
 	refused := map[string][]string{} // by the reason, with what was refused
 	for _, d := range r.Denials {
-		what := strings.TrimSpace(plain.Cut(plain.Line(d.What), 80))
+		what := strings.TrimSpace(cut.Runes(plain.Line(d.What), 80))
 		why := "not allowed: %s (" + d.Reason + ")"
 		if d.Ran {
 			why = "refused within %s: " + d.Reason

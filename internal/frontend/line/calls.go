@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -55,7 +56,7 @@ func (v *view) runs() string {
 func (v *view) stillRuns(took time.Duration) {
 	text := fmt.Sprintf("  (still runs, %s: %s", took, v.runs())
 	if len(v.calls) > 0 && v.calls[0].last != "" {
-		text += "; it printed: " + plain.Cut(v.calls[0].last, 80)
+		text += "; it printed: " + cut.Runes(v.calls[0].last, 80)
 	}
 	v.line(text + ")")
 }

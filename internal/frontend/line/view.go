@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -82,7 +83,7 @@ func (v *view) draw(c chat.Change) {
 		}
 		switch {
 		case b.Joined:
-			v.line("  (told the model: " + plain.Cut(plain.Line(b.Text), 100) + ")")
+			v.line("  (told the model: " + cut.Runes(plain.Line(b.Text), 100) + ")")
 		case c.Elsewhere:
 			v.line("> " + strings.ReplaceAll(b.Text, "\n", "\n> "))
 		}
@@ -106,7 +107,7 @@ func (v *view) draw(c chat.Change) {
 	case chat.Act:
 		v.act(b)
 	case chat.Queued:
-		v.aside("  (waits: " + plain.Cut(plain.Line(b.Text), 100) + ")")
+		v.aside("  (waits: " + cut.Runes(plain.Line(b.Text), 100) + ")")
 	case chat.TurnEnd:
 		if whole {
 			v.turnEnd(b)

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
@@ -60,11 +61,8 @@ func (w *observer) progress(text string) {
 	if text = plain.Line(text); token == nil || text == "" {
 		return
 	}
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + "…"
-	}
 	w.n++
-	_ = w.req.Session.NotifyProgress(w.ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: w.n, Message: text})
+	_ = w.req.Session.NotifyProgress(w.ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: w.n, Message: cut.Bytes(text, 200)})
 }
 
 // The answers to a question about a call.
@@ -128,10 +126,7 @@ func question(from string, c chat.Consent) string {
 		text += "\n" + allowMore + ": " + permission.InWords(c.Rule)
 	}
 	if p := c.Preview; p != "" {
-		if len(p) > maxPreview {
-			p = strings.ToValidUTF8(p[:maxPreview], "") + "…"
-		}
-		text += "\n\n" + p
+		text += "\n\n" + cut.Bytes(p, maxPreview)
 	}
 	return text
 }

@@ -137,7 +137,7 @@ func (p *writer) prompt(b chat.Prompt, at moment) {
 		return
 	}
 	p.prompts++
-	d := prompt{Close: p.turn, Number: p.prompts, At: at, Title: p.clean.title(b.Text), Text: cut(p.clean.text(b.Text), mostText)}
+	d := prompt{Close: p.turn, Number: p.prompts, At: at, Title: p.clean.title(b.Text), Text: newPassage(p.clean.text(b.Text), mostText)}
 	d.Long = strings.TrimSpace(d.Text.Head) != d.Title
 	d.Attached = p.clean.line(b.Attachments())
 	if b.Media != "" {
@@ -159,7 +159,7 @@ func (p *writer) reply(b chat.Reply) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	whole := cut(text, mostText)
+	whole := newPassage(text, mostText)
 	d := reply{Parts: rendered(whole.Head), Gap: whole.Gap}
 	if whole.Gap != "" {
 		d.Parts = append(d.Parts, node{Kind: "gap", Info: whole.Gap})
@@ -219,7 +219,7 @@ func (p *writer) folded(text string) passage {
 	if p.size > p.folds {
 		return passage{Gap: leftOut(len(text), strings.Count(text, "\n"))}
 	}
-	return cut(text, mostFold)
+	return newPassage(text, mostFold)
 }
 
 func diffLines(text string) []diffLine {

@@ -20,7 +20,7 @@ func Fragment(b chat.Block) string {
 func DiffFragment(diff string) string {
 	var out strings.Builder
 	p := &writer{out: &out, single: true}
-	d := cut(diff, mostFold)
+	d := newPassage(diff, mostFold)
 	p.putDiff(diffLines(d.Head), d.Gap)
 	return out.String()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
 
@@ -15,12 +16,12 @@ type cleaner struct{ mask func(string) string }
 func (c cleaner) text(s string) string { return plain.Text(c.mask(s)) }
 
 // line makes a text of one line safe, and cuts it.
-func (c cleaner) line(s string) string { return plain.Cut(plain.Line(c.mask(s)), mostLine) }
+func (c cleaner) line(s string) string { return cut.Runes(plain.Line(c.mask(s)), mostLine) }
 
 // title returns the first line of a text.
 func (c cleaner) title(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return plain.Cut(plain.Line(c.mask(s)), 100)
+	return cut.Runes(plain.Line(c.mask(s)), 100)
 }
 
 // passage is a text whose middle may be left out.
@@ -28,9 +29,9 @@ type passage struct {
 	Head, Gap, Tail string
 }
 
-// cut omits the middle of a text that is longer than most bytes, at line ends if
+// newPassage omits the middle of a text that is longer than most bytes, at line ends if
 // possible.
-func cut(s string, most int) passage {
+func newPassage(s string, most int) passage {
 	s = strings.Trim(s, "\n")
 	if len(s) <= most {
 		return passage{Head: s}

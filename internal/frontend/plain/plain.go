@@ -237,12 +237,3 @@ func writeEscape(b *strings.Builder, r rune) {
 	}
 	b.WriteByte('}')
 }
-
-// Cut returns the first n characters of a text, and a mark where there are more.
-func Cut(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
-}

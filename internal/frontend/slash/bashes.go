@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/took"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -58,7 +59,7 @@ func jobItems(jobs []tool.Job) (out []Item) {
 }
 
 func jobLine(j tool.Job) string {
-	return strings.TrimSpace(fmt.Sprintf("%s  %s  for %s  %s", j.ID, plain.Cut(j.Command, 80), took.Text(j.Runs), URL(j)))
+	return strings.TrimSpace(fmt.Sprintf("%s  %s  for %s  %s", j.ID, cut.Runes(j.Command, 80), took.Text(j.Runs), URL(j)))
 }
 
 // URL returns the address of a server on this machine that a command has printed, "" for none.

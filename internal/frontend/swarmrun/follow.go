@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -131,7 +132,7 @@ func (f *follower) print(body event.Body) {
 
 // callTitle returns a short description of a call.
 func callTitle(b event.CallAsked) string {
-	return plain.Cut(cmp.Or(b.Title, strings.TrimSpace(b.Tool+" "+b.Target)), 120)
+	return cut.Runes(cmp.Or(b.Title, strings.TrimSpace(b.Tool+" "+b.Target)), 120)
 }
 
 // runs reports whether a process holds the swarm's log.

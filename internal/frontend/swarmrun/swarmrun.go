@@ -25,6 +25,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/metrics"
 	"github.com/pawl-agent/pawl/internal/adapter/taskgraph"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/kv"
@@ -358,7 +359,7 @@ func lineOf(b event.Body) string {
 	case event.TaskConflicted:
 		return fmt.Sprintf("  %s: conflict in %v, merged by hand as task %s", b.Task, b.Files, b.By)
 	case event.TaskSteered:
-		return strings.TrimSpace(fmt.Sprintf("  %s: you: %s %s", b.Task, b.Do, plain.Cut(plain.Line(b.Text), 120)))
+		return strings.TrimSpace(fmt.Sprintf("  %s: you: %s %s", b.Task, b.Do, cut.Runes(plain.Line(b.Text), 120)))
 	case event.SwarmEnded:
 		return "swarm: " + string(b.Outcome)
 	case event.SwarmPaused:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/chat"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -105,7 +106,7 @@ func (s *screen) drawPager() {
 	foot := p.title + at + " · / searches, n and N go on, q leaves"
 	if styled.Width(foot) > s.Width {
 		at += " · q leaves"
-		foot = plain.Cut(p.title, max(0, s.Width-1-styled.Width(at))) + at
+		foot = cut.Runes(p.title, max(0, s.Width-1-styled.Width(at))) + at
 	}
 	caret := paint.Caret{Hidden: true}
 	if p.seeking {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/fsm"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -56,7 +57,7 @@ func heading(text string) styled.Line {
 func nowLines(v session.States) (out []styled.Line) {
 	out = append(out, heading("now"), styled.Of(styled.Text, "  ").Add(styled.Accent, brief.Doing(v.Activity)))
 	for _, c := range v.Calls {
-		out = append(out, styled.Of(styled.Text, "  "+plain.Line(plain.Cut(c.Tool, 20))).Add(styled.Dim, "  "+brief.Doing(c.State)))
+		out = append(out, styled.Of(styled.Text, "  "+plain.Line(cut.Runes(c.Tool, 20))).Add(styled.Dim, "  "+brief.Doing(c.State)))
 	}
 	if n := len(v.Violations); n > 0 {
 		out = append(out, styled.Of(styled.Bad, plain.Line(fmt.Sprintf("  a defect of pawl, please report it: %s that fit no state, the first at %d: %v",

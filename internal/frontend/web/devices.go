@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
 )
@@ -111,7 +112,7 @@ func (d *Devices) pair(text, name string) (device, string, error) {
 	token := base64.RawURLEncoding.EncodeToString(raw)
 	id := make([]byte, 4)
 	_, _ = rand.Read(id)
-	n := device{ID: hex.EncodeToString(id), Name: plain.Cut(plain.Line(name), 60), Rights: rights, Hash: hashed(token), Seen: d.now(), Expires: d.now().Add(deviceLasts)}
+	n := device{ID: hex.EncodeToString(id), Name: cut.Runes(plain.Line(name), 60), Rights: rights, Hash: hashed(token), Seen: d.now(), Expires: d.now().Add(deviceLasts)}
 	err := d.change(func() error {
 		if len(d.list) >= mostDevices {
 			return fault.NewConfiguration("revoke some: pawl serve revoke ID", "there are %d devices already", len(d.list))

@@ -92,7 +92,7 @@ func TestEventsAreFoldedOnce(t *testing.T) {
 func TestReadingIsCutOff(t *testing.T) {
 	r := newReader(t)
 	r.write("s1", 50, 1)
-	broken := &cut{Store: r.store.Store, after: 20}
+	broken := &failing{Store: r.store.Store, after: 20}
 	r.cfg.Store = broken
 	if _, err := r.blocks(t.Context(), "s1", "", 100); err == nil {
 		t.Fatal("no error")
@@ -108,13 +108,13 @@ func TestReadingIsCutOff(t *testing.T) {
 	}
 }
 
-// cut is a store that fails after some events.
-type cut struct {
+// failing is a store that fails after some events.
+type failing struct {
 	event.Store
 	after int
 }
 
-func (c *cut) Read(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+func (c *failing) Read(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		n := 0
 		for e, err := range c.Store.Read(ctx, id, after) {

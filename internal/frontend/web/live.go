@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -189,7 +190,7 @@ func (l *live) track(c chat.Change) {
 		}
 		if l.title == "" && b.Source == event.Person {
 			first, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n")
-			l.title = plain.Cut(first, 100)
+			l.title = cut.Runes(first, 100)
 		}
 	case chat.Question:
 		l.questions = slices.DeleteFunc(l.questions, func(q chat.Question) bool { return q.ID == b.ID })

@@ -14,6 +14,7 @@ import (
 
 	outside "github.com/pawl-agent/pawl/internal/adapter/web"
 	"github.com/pawl-agent/pawl/internal/core/atomicfile"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/engine/session"
@@ -259,6 +260,6 @@ func (s *server) unsubscribe(r *request, _ struct{}) (struct{}, error) {
 // told returns what tells browsers of a session.
 func (p *pusher) told(ctx context.Context, session string) func(title, what, block string) {
 	return func(title, what, block string) {
-		p.tell(ctx, pushed{session, plain.Cut(plain.Line(title), 100), what, block})
+		p.tell(ctx, pushed{session, cut.Runes(plain.Line(title), 100), what, block})
 	}
 }

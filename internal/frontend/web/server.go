@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/frontend/page"
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -204,7 +205,7 @@ func act[In, Out any](method, path string, right Rights, what, words string, do 
 		if before == nil && err == nil { // it was opened for this
 			err = s.sessions.tell(q, s.sessions.of(id), what)
 		}
-		a := Act{Time: s.cfg.Now().UTC(), Device: q.device.ID, Session: id, What: what, Detail: plain.Cut(plain.Line(strings.TrimSpace(q.detail)), 200)}
+		a := Act{Time: s.cfg.Now().UTC(), Device: q.device.ID, Session: id, What: what, Detail: cut.Runes(plain.Line(strings.TrimSpace(q.detail)), 200)}
 		if err != nil {
 			a.Error = plain.Line(err.Error())
 		}

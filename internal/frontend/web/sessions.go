@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/sorting"
@@ -200,9 +201,9 @@ func (s *sessions) rows(ctx context.Context) ([]Row, error) {
 // asks is a question in one line.
 func asks(q Question) string {
 	if len(q.Calls) > 0 {
-		return plain.Cut(q.Calls[0].Title, 120)
+		return cut.Runes(q.Calls[0].Title, 120)
 	}
-	return plain.Cut(plain.Line(q.Text), 120)
+	return cut.Runes(plain.Line(q.Text), 120)
 }
 
 // publishRows publishes the list if it is another one.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/fault"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
@@ -109,7 +110,7 @@ func (s *server) points(r *request) (Points, error) {
 	all, err := l.Session.View().Changes().Points(r.Context())
 	out := Points{Prompts: []Point{}}
 	for _, p := range slices.Backward(all[max(0, len(all)-mostPoints):]) {
-		to := Point{Prompt: p.Seq, Time: p.Time.UTC(), Text: plain.Cut(plain.Line(p.Text), 200), Files: []string{}}
+		to := Point{Prompt: p.Seq, Time: p.Time.UTC(), Text: cut.Runes(plain.Line(p.Text), 200), Files: []string{}}
 		for _, f := range p.Files {
 			to.Files = append(to.Files, plain.Line(f))
 		}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plural"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // This file tells apart what a turn broke, what failed before it, and what could not run.
@@ -51,7 +51,7 @@ func (x Failure) Label() string {
 		return x.Name + x.Unit
 	}
 	first, _, _ := strings.Cut(x.Cause, "\n")
-	return "“" + normalize.CutRunes(first, 80) + "”"
+	return "“" + cut.Runes(first, 80) + "”"
 }
 
 // Failures returns the failures of pawl's check of a command.

@@ -18,8 +18,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -142,7 +142,7 @@ func words(s, none string) string {
 	if s == "" {
 		return none
 	}
-	return normalize.CutRunes(s, maxWords)
+	return cut.Runes(s, maxWords)
 }
 
 // reply is the JSON of a hook, in all forms that are in use.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
 )
 
@@ -62,5 +62,5 @@ const judging = 30 * time.Second
 
 // shown returns the beginning of a prompt, as one line.
 func shown(prompt string) string {
-	return normalize.CutRunes(strings.Join(strings.Fields(prompt), " "), 80)
+	return cut.Runes(strings.Join(strings.Fields(prompt), " "), 80)
 }

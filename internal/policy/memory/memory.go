@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -159,5 +159,5 @@ func (f *Fold) read(r Read) {
 // clip returns a text as a short line.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*maxText)], "")
-	return normalize.Cut(strings.Join(strings.Fields(s), " "), maxText)
+	return cut.Bytes(strings.Join(strings.Fields(s), " "), maxText)
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/shellsyntax"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/confine"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
 
@@ -239,7 +239,7 @@ func (p *Policy) landPart(l tool.ResolvedPath) part {
 }
 
 func shorten(s string) string {
-	return normalize.Cut(strings.Join(strings.Fields(s), " "), 120)
+	return cut.Bytes(strings.Join(strings.Fields(s), " "), 120)
 }
 
 // redefined reports whether, in this session, the agent changed a file with the base name

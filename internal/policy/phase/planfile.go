@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // ErrNoPhases means that a text has no phases.
@@ -88,7 +88,7 @@ func step(steps []event.PhaseStep, title string) []event.PhaseStep {
 	if s.Text == "" {
 		return steps
 	}
-	s.Text = normalize.CutRunes(s.Text, titleLimit)
+	s.Text = cut.Runes(s.Text, titleLimit)
 	return append(steps, s)
 }
 

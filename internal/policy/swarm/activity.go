@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // mostReferences is how many files of one worker others are told of.
@@ -47,10 +47,10 @@ func (a *Activity) done(b event.CallDone) (c Call, failed *Failure) {
 	call := b.Tool + " " + a.args[b.ID]
 	delete(a.args, b.ID)
 	key := fmt.Sprintf("%x", sha256.Sum256([]byte(call+"\x00"+b.Result.Text)))
-	c = Call{Worker: a.worker, Key: key, What: normalize.CutRunes(call, 200), Failed: b.Result.Error || b.Outcome != event.OK, New: a.changed || !a.seen[key]}
+	c = Call{Worker: a.worker, Key: key, What: cut.Runes(call, 200), Failed: b.Result.Error || b.Outcome != event.OK, New: a.changed || !a.seen[key]}
 	a.seen[key], a.changed = true, false
 	if c.Failed {
-		failed = &Failure{Worker: a.worker, Tool: b.Tool, Target: c.What, Category: string(b.Outcome), Text: normalize.CutRunes(b.Result.Text, 1000)}
+		failed = &Failure{Worker: a.worker, Tool: b.Tool, Target: c.What, Category: string(b.Outcome), Text: cut.Runes(b.Result.Text, 1000)}
 	}
 	return c, failed
 }
@@ -60,7 +60,7 @@ func (a *Activity) done(b event.CallDone) (c Call, failed *Failure) {
 func (a *Activity) References(task, reply string) []Reference {
 	note := "changed by the worker of task " + task
 	if first, _, _ := strings.Cut(strings.TrimSpace(reply), "\n"); first != "" {
-		note += ", which says: " + normalize.CutRunes(first, 200)
+		note += ", which says: " + cut.Runes(first, 200)
 	}
 	files := slices.Sorted(maps.Keys(a.files))
 	var refs []Reference

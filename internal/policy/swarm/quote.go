@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 )
 
 // How much of a text of a worker enters a prompt, in bytes.
@@ -36,5 +36,5 @@ func visible(s string, most int, lines bool) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, ""))
-	return normalize.Cut(strings.TrimSpace(s), most)
+	return cut.Bytes(strings.TrimSpace(s), most)
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/jsonc"
 	"github.com/pawl-agent/pawl/internal/core/lazyregexp"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // This file handles the pins of MCP servers (SPEC 16.13). The model reads a server's
@@ -111,7 +111,7 @@ func pin(i Item) (p Pinned, why string) {
 	if err != nil {
 		return p, "its description cannot be read: " + err.Error()
 	}
-	return Pinned{Hash: hashOf(i.Kind, i.Name, string(said)), Said: normalize.Cut(string(said), keptSaid)}, ""
+	return Pinned{Hash: hashOf(i.Kind, i.Name, string(said)), Said: cut.Bytes(string(said), keptSaid)}, ""
 }
 
 func hashOf(parts ...string) string {
@@ -169,7 +169,7 @@ func (p *Pin) Pinned(s Server) Pinning {
 		out.Changes = append(out.Changes, Change{What: "start", How: "changed", Is: strings.Join(s.Start, " ")})
 	case p.Instructions != now.Instructions:
 		out.Refused = "its instructions are not the accepted ones"
-		out.Changes = append(out.Changes, Change{What: "instructions", How: "changed", Is: normalize.Cut(s.Instructions, keptSaid)})
+		out.Changes = append(out.Changes, Change{What: "instructions", How: "changed", Is: cut.Bytes(s.Instructions, keptSaid)})
 	}
 	for _, key := range slices.Sorted(maps.Keys(now.Items)) {
 		was, known := p.Items[key]

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 )
 
 type Kind string
@@ -266,7 +266,7 @@ func Define(kind Kind, name string, runs []string, sources []Source) Part {
 		for _, l := range lines {
 			fmt.Fprintf(h, "%q\n", l)
 			if l = strings.TrimSpace(l); l != "" && len(p.Lines) < maxLines {
-				p.Lines = append(p.Lines, s.Name+": "+normalize.CutRunes(strings.ToValidUTF8(l, "\uFFFD"), maxLine))
+				p.Lines = append(p.Lines, s.Name+": "+cut.Runes(strings.ToValidUTF8(l, "\uFFFD"), maxLine))
 			}
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // described folds when in its turn a change is made, and what for (SPEC 11.1). Both are in
@@ -57,7 +57,7 @@ func (d *described) of(call string) string {
 func headline(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
-			return normalize.Cut(line, maxText)
+			return cut.Bytes(line, maxText)
 		}
 	}
 	return ""

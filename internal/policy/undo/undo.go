@@ -17,10 +17,10 @@ package undo
 import (
 	"slices"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // The names under which changes are recorded that no editing tool made.
@@ -93,7 +93,7 @@ func (f *Fold) Apply(e event.Event) {
 	case event.Prompted:
 		// Prompts by autofix or a hook belong to the person's turn.
 		if b.Source == event.Person || len(f.turns) == 0 {
-			f.turn(Turn{Prompt: e.Seq, Text: normalize.Cut(b.Text, maxText)})
+			f.turn(Turn{Prompt: e.Seq, Text: cut.Bytes(b.Text, maxText)})
 			if !f.running { // otherwise it joins the turn
 				f.began, f.described = e.Seq, described{}
 			}

@@ -15,10 +15,10 @@ func (f *Fold) checked(b event.Checked) {
 	if b.Command == "" || b.Why == "" && b.Exit != nil && *b.Exit == 0 {
 		return
 	}
-	line := cut(firstLine(b.Command)) + " → "
+	line := quoted(firstLine(b.Command)) + " → "
 	switch {
 	case b.Why != "":
-		line += cut(firstLine(b.Why))
+		line += quoted(firstLine(b.Why))
 	case b.Exit != nil:
 		line += fmt.Sprintf("exit code %d", *b.Exit)
 	default:
@@ -33,7 +33,7 @@ func (f *Fold) checked(b event.Checked) {
 	}
 	for l := range strings.Lines(b.Output) {
 		if l = strings.TrimSpace(l); strings.Trim(l, "=-_#*") != "" && !strings.HasPrefix(l, "[all output: ") {
-			line += ": " + cut(l)
+			line += ": " + quoted(l)
 			break
 		}
 	}
@@ -54,7 +54,7 @@ func (f *Fold) unverified(e event.Event) {
 		delete(f.last, Check)
 		return
 	}
-	text := "the changes are " + cut(firstLine(r.Proof()))
+	text := "the changes are " + quoted(firstLine(r.Proof()))
 	var names []string
 	for i, x := range files {
 		if i == keep {
@@ -63,7 +63,7 @@ func (f *Fold) unverified(e event.Event) {
 		}
 		names = append(names, x.Path)
 	}
-	ev := []string{"the turn changed: " + cut(strings.Join(names, ", "))}
+	ev := []string{"the turn changed: " + quoted(strings.Join(names, ", "))}
 	if r.Attempts > 0 {
 		ev = append(ev, fmt.Sprintf("the model was asked to fix it; attempts: %d", r.Attempts))
 	}

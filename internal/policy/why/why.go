@@ -15,13 +15,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/llm"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/sorting"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	"github.com/pawl-agent/pawl/internal/policy/progress"
 )
 
@@ -100,20 +100,20 @@ func (f *Fold) Apply(e event.Event) {
 		f.asked[b.ID] = callLine(b.Tool, b.Args)
 	case event.Blocked:
 		if b.Ran {
-			f.add(e, Denial, cut(b.What)+" ran, but "+b.Reason, "decided by: "+string(b.By), "asked for: "+f.what(b.Call, b.Tool))
+			f.add(e, Denial, quoted(b.What)+" ran, but "+b.Reason, "decided by: "+string(b.By), "asked for: "+f.what(b.Call, b.Tool))
 			return
 		}
 		if f.blocked == nil {
 			f.blocked = map[string]bool{}
 		}
 		f.blocked[b.Call] = true
-		f.add(e, Denial, cut(b.What)+" was not allowed: "+b.Reason, "decided by: "+string(b.By), "asked for: "+f.what(b.Call, b.Tool))
+		f.add(e, Denial, quoted(b.What)+" was not allowed: "+b.Reason, "decided by: "+string(b.By), "asked for: "+f.what(b.Call, b.Tool))
 	case event.CallDone:
 		f.done(e, b)
 	case event.Stuck:
 		f.stuck = &b
 		if b.Level != "halt" {
-			f.add(e, Loop, fmt.Sprintf("%s by the rule %s: %s", b.Level, b.Rule, cut(progress.Loop(b))), b.Evidence...)
+			f.add(e, Loop, fmt.Sprintf("%s by the rule %s: %s", b.Level, b.Rule, quoted(progress.Loop(b))), b.Evidence...)
 		}
 	case event.Warned:
 		switch {
@@ -158,7 +158,7 @@ func (f *Fold) what(id, tool string) string {
 
 func (f *Fold) retry(e event.Event, b event.Retried) {
 	f.retries++
-	text := fmt.Sprintf("a request to %s failed: %s", f.model, cut(b.Error.Message))
+	text := fmt.Sprintf("a request to %s failed: %s", f.model, quoted(b.Error.Message))
 	ev := []string{fmt.Sprintf("failed %d times in a row", f.retries)}
 	if b.Model != "" {
 		ev = append(ev, "went on with "+b.Model)
@@ -182,14 +182,14 @@ func (f *Fold) done(e event.Event, b event.CallDone) {
 	line := what + " → " + outcome
 	if b.Outcome != event.OK {
 		if first := firstLine(b.Result.Text); first != "" {
-			line += ": " + cut(first)
+			line += ": " + quoted(first)
 		}
 	}
 	if f.recent = append(f.recent, line); len(f.recent) > keep {
 		f.recent = slices.Delete(f.recent, 0, 1)
 	}
 	if (b.Outcome == event.Denied || b.Outcome == event.Invalid) && !f.blocked[b.ID] {
-		f.add(e, Block, what+" did not run: "+cut(firstLine(b.Result.Text)))
+		f.add(e, Block, what+" did not run: "+quoted(firstLine(b.Result.Text)))
 	}
 	delete(f.blocked, b.ID)
 }
@@ -201,11 +201,11 @@ func (f *Fold) ended(e event.Event, b event.Ended) {
 	}
 	text := "the turn ended: " + string(b.End)
 	if b.Error != nil {
-		text += ": " + cut(b.Error.Message)
+		text += ": " + quoted(b.Error.Message)
 	}
 	ev := []string{}
 	if f.prompt != "" {
-		ev = append(ev, "the prompt was: "+cut(firstLine(f.prompt)))
+		ev = append(ev, "the prompt was: "+quoted(firstLine(f.prompt)))
 	}
 	switch {
 	case b.End == event.EndStuck && f.stuck != nil:
@@ -244,7 +244,7 @@ func (f *Fold) Findings() []Finding {
 // callLine returns a call's tool and arguments on one line.
 func callLine(tool string, args json.RawMessage) string {
 	args = args[:min(len(args), 8*longest)] // it may contain the content of a file
-	return cut(tool + " " + strings.Join(strings.Fields(strings.ToValidUTF8(string(args), "")), " "))
+	return quoted(tool + " " + strings.Join(strings.Fields(strings.ToValidUTF8(string(args), "")), " "))
 }
 
 func firstLine(s string) string {
@@ -255,7 +255,7 @@ func firstLine(s string) string {
 // longest is the length limit of a quoted text, in runes.
 const longest = 240
 
-func cut(s string) string { return normalize.CutRunes(s, longest) }
+func quoted(s string) string { return cut.Runes(s, longest) }
 
 // costs is the costs of replies.
 type costs struct {

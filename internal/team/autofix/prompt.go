@@ -8,10 +8,10 @@ import (
 	"unicode"
 
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/evidence"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 )
 
 // differentAfter is after how many failed attempts another approach is requested.
@@ -35,7 +35,7 @@ func prompt(tries []try, most int, r evidence.Report) string {
 	var tail strings.Builder
 	for _, c := range now.failed {
 		if where := whole(c.Output); where != "" {
-			tail.WriteString(normalize.Cut(where, 200) + "\n")
+			tail.WriteString(cut.Bytes(where, 200) + "\n")
 		}
 	}
 	if note := others(r); note != "" {
@@ -45,7 +45,7 @@ func prompt(tries []try, most int, r evidence.Report) string {
 		tail.WriteString("Earlier attempts in this turn:\n")
 	}
 	for i, t := range tries[:n-1] {
-		fmt.Fprintf(&tail, "%d. Before it, %s. It changed %s, which was not enough.\n", i+1, t.gist(), normalize.Cut(listFiles(t.after), gistBytes))
+		fmt.Fprintf(&tail, "%d. Before it, %s. It changed %s, which was not enough.\n", i+1, t.gist(), cut.Bytes(listFiles(t.after), gistBytes))
 	}
 	if n > differentAfter {
 		tail.WriteString("These attempts did not work: take a different approach. Check what they assumed in common, from the failure inwards, and change something else.\n")
@@ -96,10 +96,10 @@ func evidenceOf(t try, room int) string {
 		if more := len(g.names) - 3; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		names = normalize.Cut(names, 200)
+		names = cut.Bytes(names, 200)
 		text := names + "\n"
 		for j, l := range strings.Split(g.cause, "\n") {
-			if l = "    " + normalize.Cut(printable(l), max(share-len(names)-8, 300)); j > 0 && len(text)+len(l) > share {
+			if l = "    " + cut.Bytes(printable(l), max(share-len(names)-8, 300)); j > 0 && len(text)+len(l) > share {
 				break
 			}
 			text += l + "\n"
@@ -152,10 +152,10 @@ func (t try) wrong() string {
 	}
 	var out []string
 	for _, c := range t.failed {
-		s := fmt.Sprintf("`%s` fails", normalize.Cut(printable(c.Command), 200))
+		s := fmt.Sprintf("`%s` fails", cut.Bytes(printable(c.Command), 200))
 		switch {
 		case c.Stopped:
-			s = fmt.Sprintf("`%s` did not end (%s)", normalize.Cut(printable(c.Command), 200), printable(c.Why))
+			s = fmt.Sprintf("`%s` did not end (%s)", cut.Bytes(printable(c.Command), 200), printable(c.Why))
 		case c.Exit != nil:
 			s += fmt.Sprintf(" with exit code %d", *c.Exit)
 		}
@@ -164,19 +164,19 @@ func (t try) wrong() string {
 		}
 		out = append(out, s)
 	}
-	return normalize.Cut(strings.Join(out, ", and "), 500)
+	return cut.Bytes(strings.Join(out, ", and "), 500)
 }
 
 // gist names a failure and its cause.
 func (t try) gist() string {
 	if len(t.failed) == 0 {
-		return "the language server found “" + normalize.Cut(printable(tools.DiagnosticLine(t.broken[0])), gistBytes) + "”"
+		return "the language server found “" + cut.Bytes(printable(tools.DiagnosticLine(t.broken[0])), gistBytes) + "”"
 	}
 	x := t.failed[0].open[0]
 	cause, _, _ := strings.Cut(x.Cause, "\n")
-	s := "“" + normalize.Cut(printable(cause), gistBytes) + "”"
+	s := "“" + cut.Bytes(printable(cause), gistBytes) + "”"
 	if x.Name+x.Unit != "" {
-		s = normalize.Cut(printable(x.Label()), gistBytes) + ": " + s
+		s = cut.Bytes(printable(x.Label()), gistBytes) + ": " + s
 	}
 	return s
 }

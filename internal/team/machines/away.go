@@ -23,8 +23,8 @@ import (
 
 	"github.com/pawl-agent/pawl/internal/adapter/nats/leases"
 	"github.com/pawl-agent/pawl/internal/adapter/workspace/trees"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
-	"github.com/pawl-agent/pawl/internal/policy/normalize"
 	judge "github.com/pawl-agent/pawl/internal/policy/swarm"
 	"github.com/pawl-agent/pawl/internal/team/swarm"
 )
@@ -176,7 +176,7 @@ func reportedResult(r leases.Result) swarm.Done {
 }
 
 func clip(s string, most int) string {
-	return normalize.Cut(strings.ToValidUTF8(s, "\uFFFD"), most)
+	return cut.Bytes(strings.ToValidUTF8(s, "\uFFFD"), most)
 }
 
 // accept checks a worker's result and returns it as a commit on the task's base.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pawl-agent/pawl/internal/adapter/agents"
+	"github.com/pawl-agent/pawl/internal/core/cut"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/plural"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -79,10 +80,7 @@ func doc(kinds []agents.Kind) string {
 	b.WriteString("Hand a part of the task to an agent with a context of its own; you get its last message. Use it to explore much, or for parts that do not depend on each other: several calls in one reply run at once. What it changes counts as yours. Kinds of agents:")
 	for _, k := range kinds {
 		about := strings.Join(strings.Fields(k.Description), " ")
-		if r := []rune(about); len(r) > most {
-			about = string(r[:most]) + "…"
-		}
-		fmt.Fprintf(&b, "\n- %s: %s", k.Name, about)
+		fmt.Fprintf(&b, "\n- %s: %s", k.Name, cut.Runes(about, most))
 	}
 	return b.String()
 }
