@@ -60,7 +60,7 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 		return p, false
 	}
 	line = latin1(line)
-	p.whole, p.segments = line, strings.Split(strings.ReplaceAll(line, "[!", "[^"), "/")
+	p.whole, p.segments = line, strings.Split(negatedAsGo(line), "/")
 	p.plain = !strings.ContainsAny(line, `*?[\`)
 	if rest, ok := strings.CutPrefix(line, "*"); ok && !strings.ContainsAny(rest, `*?[\`) {
 		p.suffix = rest
@@ -68,12 +68,30 @@ func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
 	return p, true
 }
 
+// negatedAsGo returns a pattern whose negated sets begin with [^, as path.Match wants them,
+// and not with git's [!.
+func negatedAsGo(pat string) string {
+	b := []byte(pat)
+	set := false
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '\\':
+			i++
+		case set:
+			set = b[i] != ']'
+		case b[i] == '[':
+			if set = true; i+1 < len(b) && b[i+1] == '!' {
+				b[i+1] = '^'
+			}
+		}
+	}
+	return string(b)
+}
+
 // differs reports whether path.Match does not read a part of a pattern as git does.
 func differs(part string) bool {
 	_, err := path.Match(part, "")
-	// The "[!" that became "[^" was no beginning of a set, or perhaps not.
-	unsure := strings.Contains(part, "[^") && (strings.Count(part, "[") > 1 || strings.Contains(part, `\[`))
-	return err != nil || unsure || strings.Contains(part, "[:")
+	return err != nil || strings.Contains(part, "[:")
 }
 
 // Ignore is the ignore rules in force in a folder. The zero value ignores nothing.

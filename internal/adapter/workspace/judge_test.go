@@ -138,7 +138,7 @@ func judged(t *testing.T, r *rand.Rand) {
 	rules := func() []byte {
 		var b strings.Builder
 		for range r.IntN(4) {
-			b.WriteString(pick("", "", "!") + pick("", "/", "a/", "**/") + pick("*.o", "out", "a", "b*", "*", "a-b", "keep.o", "a/**", "[ab]", "a.?", "x[a/b]", "[[:alpha:]]", "\\[!b", "[a[!]*", "[!a]*", "é?", "sp\\ ace") + pick("", "", "/") + "\n")
+			b.WriteString(pick("", "", "!") + pick("", "/", "a/", "**/") + pick("*.o", "out", "a", "b*", "*", "a-b", "keep.o", "a/**", "[ab]", "a.?", "x[a/b]", "[[:alpha:]]", "\\[!b", "[a[!]*", "[!a]*", "[!a-b][!c]?", "[!\\]a]*", "[^!]*", "[!!^]*", "é?", "sp\\ ace") + pick("", "", "/") + "\n")
 		}
 		return []byte(b.String())
 	}

@@ -24,10 +24,10 @@ import (
 // random patterns.
 func TestIgnoreIsGits(t *testing.T) {
 	t.Parallel()
-	names := []string{"a", "b", "ab", "foo", "foo.o", "x.txt", "doc", "#c", "!d", "sp ", "[z]", "A"}
+	names := []string{"a", "b", "ab", "foo", "foo.o", "x.txt", "doc", "#c", "!d", "sp ", "[z]", "[!z]", "A"}
 	dirs := []string{"", "a/", "b/", "a/b/", "doc/", "doc/foo/", "b/doc/"}
 	parts := rapid.SampledFrom([]string{
-		"a", "b", "ab", "foo", "*.o", "*.txt", "a*", "*b", "?", "??", "[ab]", "[!a]", "[a-f]oo", "doc", "**", "*", `\#c`, `\!d`, `sp\ `, "sp ", `\[z\]`, "f**o",
+		"a", "b", "ab", "foo", "*.o", "*.txt", "a*", "*b", "?", "??", "[ab]", "[!a]", "[a-f]oo", "doc", "**", "*", `\#c`, `\!d`, `sp\ `, "sp ", `\[z\]`, `\[!z]`, `[a[!]*`, `[!\]a]*`, "[!a][!b]", "f**o",
 	})
 	gen := rapid.Custom(func(t *rapid.T) string {
 		p := strings.Join(rapid.SliceOfN(parts, 1, 3).Draw(t, "parts"), "/")
