@@ -88,10 +88,10 @@ func TestRestarts(t *testing.T) {
 			r := newRealProject(t, p)
 			var pids []int
 			fds, routines := 0, 0
-			for i := range 16 {
+			for i := range 8 {
 				must.Do(t, r.ask(p))
 				pids = append(pids, r.pid())
-				if i == 5 {
+				if i == 2 {
 					fds, routines = counts()
 				}
 				r.Restart(t.Context(), "")

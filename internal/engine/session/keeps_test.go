@@ -77,7 +77,7 @@ func TestFoldsKeepLittleOfATurn(t *testing.T) {
 				data := must.Get(f.Bytes())(t)
 				return len(data)
 			}
-			const first, last = 300, 600
+			const first, last = 100, 200
 			before := turns(0, first)
 			if each := (turns(first, last) - before) / (last - first); each > 300 {
 				t.Errorf("%d bytes are kept of each turn, want at most 300", each)

@@ -62,7 +62,7 @@ func TestSubmitToOwner(t *testing.T) {
 	cfg.Owner = o
 	s := sessiontest.Open(t, cfg)
 	o.last = s.View().Last()
-	for range 20_000 {
+	for range 5_000 {
 		at := must.Get(s.Submit(t.Context(), session.Interrupt{}))(t)
 		if last := s.View().Last(); last < at {
 			t.Fatalf("event %d is not here, the last one is %d", at, last)
