@@ -495,11 +495,7 @@ func folded(s *Session) *undo.Fold {
 // DoPlan does a plan and waits for its end.
 func DoPlan(ctx context.Context, s *Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
 	var failed error
-	started, err := s.Submit(ctx, Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
-	if err != nil {
-		return changes.Undone{}, err
-	}
-	done, err := s.Await(ctx, started)
+	done, err := s.Do(ctx, Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { out, failed = u, e }})
 	if err == nil && (done.Error != nil) != (failed != nil) {
 		err = fmt.Errorf("the log has %v, its caller was told %v", done.Error, failed)
 	}

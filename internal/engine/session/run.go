@@ -130,6 +130,16 @@ func (o *Outcome) apply(b event.Body) bool {
 	return false
 }
 
+// Do submits an operation and waits for its end, as Await does. The error says why it could
+// not be submitted or waited for; whether it did what it should is in its end.
+func (s *Session) Do(ctx context.Context, op Op) (event.OpDone, error) {
+	started, err := s.Submit(ctx, op)
+	if err != nil {
+		return event.OpDone{}, err
+	}
+	return s.Await(ctx, started)
+}
+
 // Await waits for the end of the operation that started at this sequence number.
 // When ctx ends first, the operation is interrupted and Await waits for its
 // end.

@@ -83,11 +83,7 @@ func over(t *testing.T, cfg session.Config) *rig {
 // do does an operation and waits for its end. Its error is that end's.
 func (r *rig) do(op session.Op) (event.OpDone, error) {
 	r.T.Helper()
-	started, err := r.Submit(r.T.Context(), op)
-	if err != nil {
-		return event.OpDone{}, err
-	}
-	done, err := r.Await(r.T.Context(), started)
+	done, err := r.Do(r.T.Context(), op)
 	if err == nil && done.Error != nil {
 		err = &fault.Error{Category: fault.Category(done.Error.Category), Message: done.Error.Message}
 	}

@@ -318,16 +318,11 @@ func (t *openSession) setOption(id string, raw json.RawMessage) (any, error) {
 
 // setModel changes the model or its effort, and waits for that.
 func (t *openSession) setModel(op session.SetModel) error {
-	s := t.chat.Session()
-	started, err := s.Submit(t.a.ctx, op)
-	if err != nil {
+	done, err := t.chat.Session().Do(t.a.ctx, op)
+	if err = cmp.Or(err, done.Err()); err != nil {
 		return refuse(invalid, "%v", err)
 	}
-	done, err := s.Await(t.a.ctx, started)
-	if failed := done.Err(); err == nil && failed != nil {
-		err = refuse(invalid, "%v", failed)
-	}
-	return err
+	return nil
 }
 
 // draw sends a change of the conversation.

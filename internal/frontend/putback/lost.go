@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/pawl-agent/pawl/internal/core/event"
 
+	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/session"
 	"github.com/pawl-agent/pawl/internal/frontend/brief"
@@ -16,11 +16,7 @@ import (
 func Do(ctx context.Context, s *session.Session, p undo.Plan, c undo.Consent) (out changes.Undone, err error) {
 	here := false // else another process has the session, and does what was agreed to
 	var failed error
-	started, err := s.Submit(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { here, out, failed = true, u, e }})
-	if err != nil {
-		return changes.Undone{}, err
-	}
-	done, err := s.Await(ctx, started)
+	done, err := s.Do(ctx, session.Undo{Plan: p, Consent: c, Done: func(u changes.Undone, e error) { here, out, failed = true, u, e }})
 	switch {
 	case err != nil:
 		return changes.Undone{}, err

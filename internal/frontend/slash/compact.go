@@ -12,11 +12,7 @@ import (
 func compact() Command {
 	return Command{Name: "compact", Args: "[FOCUS]", Doc: "summarize older steps to free the context window, and keep FOCUS", Run: func(ctx context.Context, h Host, args string) error {
 		before := h.Session().View().Window()
-		started, err := h.Session().Submit(ctx, session.Compact{Focus: args})
-		if err != nil {
-			return err
-		}
-		done, err := h.Session().Await(ctx, started)
+		done, err := h.Session().Do(ctx, session.Compact{Focus: args})
 		switch {
 		case err != nil:
 			return err

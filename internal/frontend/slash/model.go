@@ -23,11 +23,7 @@ func model() Command {
 			fmt.Fprintln(h.Out(), "in use: "+plain.Line(brief.Model(h.Session().View().Info())))
 			return h.Pawl(ctx, "models")
 		}
-		started, err := h.Session().Submit(ctx, session.SetModel{Ref: args})
-		if err != nil {
-			return err
-		}
-		done, err := h.Session().Await(ctx, started)
+		done, err := h.Session().Do(ctx, session.SetModel{Ref: args})
 		if err = cmp.Or(err, done.Err()); err != nil {
 			return err
 		}

@@ -217,10 +217,6 @@ func (s *server) mode(r *request, l *live, m Mode) error {
 // model waits until it is known whether the model can be used.
 func (s *server) model(r *request, l *live, m Model) error {
 	r.detail = m.Model
-	started, err := l.Session.Submit(r.Context(), session.SetModel{Ref: m.Model})
-	if err != nil {
-		return err
-	}
-	done, err := l.Session.Await(r.Context(), started)
+	done, err := l.Session.Do(r.Context(), session.SetModel{Ref: m.Model})
 	return cmp.Or(err, done.Err())
 }

@@ -102,8 +102,7 @@ func TestGo(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	plan := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
-	started := must.Get(r.Submit(t.Context(), session.Undo{Plan: plan}))(t)
-	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !strings.Contains(r.File("price/price.go"), "sum -= p") {
+	if done, err := r.Do(t.Context(), session.Undo{Plan: plan}); err != nil || done.Error != nil || !strings.Contains(r.File("price/price.go"), "sum -= p") {
 		t.Errorf("undo does not put the whole turn back: %v\n%s", err, r.File("price/price.go"))
 	}
 }

@@ -172,8 +172,8 @@ func TestAgentsAfterADeath(t *testing.T) {
 		t.Errorf("%+v", more)
 	}
 	p := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
-	op := must.Get(r.Submit(t.Context(), session.Undo{Plan: p, Consent: undo.Consent{LeaveOut: []string{"hung.txt"}}}))(t)
-	if done, err := r.Await(t.Context(), op); err != nil || done.Error != nil || !r.missing("b.txt") {
+	undone := session.Undo{Plan: p, Consent: undo.Consent{LeaveOut: []string{"hung.txt"}}}
+	if done, err := r.Do(t.Context(), undone); err != nil || done.Error != nil || !r.missing("b.txt") {
 		t.Errorf("%v %+v: %q", err, done, r.File("b.txt"))
 	}
 }

@@ -63,8 +63,7 @@ func TestAgent(t *testing.T) {
 		t.Errorf("%d requests", all.Requests)
 	}
 	p := must.Get(r.View().Changes().Plan(t.Context(), undo.Selector{Kind: undo.ByTurn}))(t)
-	started := must.Get(r.Submit(t.Context(), session.Undo{Plan: p}))(t)
-	if done, err := r.Await(t.Context(), started); err != nil || done.Error != nil || !r.missing("a.txt") || !r.missing("b.txt") {
+	if done, err := r.Do(t.Context(), session.Undo{Plan: p}); err != nil || done.Error != nil || !r.missing("a.txt") || !r.missing("b.txt") {
 		t.Errorf("%v: a.txt %q, b.txt %q", err, r.File("a.txt"), r.File("b.txt"))
 	}
 }
