@@ -24,7 +24,7 @@ func (f *Fold) Overwritten(cs []event.FileChanged) map[string]string {
 	}
 	for _, c := range f.changes {
 		now := c.reply == f.reply && calls[c.Call] // in old logs ids repeat
-		if w := works[c.Path]; w != nil && !now && c.Tool != Person && c.set == nil {
+		if w := works[c.Path]; w != nil && !now && c.Tool != Person && !c.Unattributed && c.set == nil {
 			w.had, w.edited = append(w.had, c.Before), w.edited || c.Does == tool.Edit
 		}
 	}

@@ -2,6 +2,7 @@ package undo
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -181,6 +182,12 @@ func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 		}
 		f.Folders = append(f.Folders, st.folders...)
 	}
+	// The content is as it was, and would stay so: what it had between may be somebody's work.
+	overwrote := at.hash == now.Hash && s.overwrote != nil && s.overwrote.takes(now.Hash)
+	if overwrote {
+		at = file{hash: s.overwrote.from, mode: cmp.Or(s.overwrote.fromMode, now.Mode)}
+		f.Ask = overwroteWhy(s.Command)
+	}
 	if f.To = at.hash; at.mode != now.Mode && now.Mode != 0 || now.Hash == "" {
 		f.Mode = at.mode
 	}
@@ -210,10 +217,15 @@ func (s Steps) Decide(now FileState, contents map[tool.Hash][]byte) File {
 			}
 		}
 	}
-	if s.Unattributed && f.Action != Same {
+	if s.Unattributed && !overwrote && f.Action != Same {
 		f.askFor(unattributedWhy(s.Command))
 	}
 	return f
+}
+
+// takes reports whether a step led to a content and took another one, which is kept.
+func (st step) takes(now tool.Hash) bool {
+	return st.to == now && st.from != now && st.from != "" && st.kept
 }
 
 func unattributedWhy(command string) string {
@@ -221,6 +233,13 @@ func unattributedWhy(command string) string {
 		return "it is not certain that the agent changed it"
 	}
 	return fmt.Sprintf("it changed while %q ran, perhaps not by the command", command)
+}
+
+func overwroteWhy(command string) string {
+	if command == "" {
+		return "it lost again what somebody else may have written"
+	}
+	return fmt.Sprintf("it lost again what was written while %q ran, perhaps by somebody else", command)
 }
 
 // askFor marks the file to be done only if a person confirms it.

@@ -159,7 +159,7 @@ type Steps struct {
 	Path         string
 	Changes      []int64 // their sequence numbers
 	Unattributed bool
-	Command      string // the command line of the newest of them, if a command made it
+	Command      string // during which the newest unattributed one was made, "" for none
 	Step         int    // of the newest of them, and its description
 	Description  string
 	// With are files that the writes which created this one removed: it is deleted only
@@ -171,6 +171,10 @@ type Steps struct {
 
 	restoredByRedo bool   // it existed before the redo that restored it
 	steps          []step // newest first
+	// overwrote are the changes after the newest unattributed one: its from is a content that
+	// somebody else may have written.
+	overwrote *step
+	loose     bool // the newest change is unattributed
 }
 
 // Before returns the content before the oldest of the changes, and whether it was kept.
@@ -207,8 +211,9 @@ func (f *Fold) steps(cs []Change, lost map[tool.Hash]string) []Steps {
 		}
 		s := &out[i]
 		s.Changes = append(s.Changes, c.Seq)
-		s.Unattributed = s.Unattributed || c.Unattributed
-		s.Command, s.Step, s.Description = c.Command, c.Step, c.Description
+		if s.Step, s.Description = c.Step, c.Description; c.Unattributed {
+			s.Unattributed, s.Command = true, c.Command
+		}
 		s.restoredByRedo = s.restoredByRedo || c.restoredByRedo
 		s.add(c.FileChanged)
 		if c.Before == "" {
@@ -238,14 +243,25 @@ func (f *Fold) lostContents(cs []Change) map[tool.Hash]string {
 // add adds a change that is newer than all before it.
 func (s *Steps) add(c event.FileChanged) {
 	n := step{from: c.Before, to: c.After, fromMode: withoutLinkMode(c.ModeBefore), mode: withoutLinkMode(c.Mode), kept: c.Kept || c.Before == "", folders: c.Folders}
-	if len(s.steps) > 0 {
-		if l := &s.steps[0]; l.to != "" && l.to == n.from && (l.mode == n.fromMode || l.mode == 0 || n.fromMode == 0) {
-			l.to = n.to
-			if n.mode != 0 {
-				l.mode = n.mode
-			}
-			return
-		}
+	if first := n; s.loose {
+		s.overwrote = &first
+	} else if s.overwrote != nil && !s.overwrote.goesOn(n) {
+		s.overwrote = nil
 	}
-	s.steps = slices.Insert(s.steps, 0, n)
+	s.loose = c.Unattributed
+	if len(s.steps) == 0 || !s.steps[0].goesOn(n) {
+		s.steps = slices.Insert(s.steps, 0, n)
+	}
+}
+
+// goesOn makes a change part of the step before it, if that left what the change began with.
+func (l *step) goesOn(n step) bool {
+	if l.to == "" || l.to != n.from || l.mode != n.fromMode && l.mode != 0 && n.fromMode != 0 {
+		return false
+	}
+	l.to = n.to
+	if n.mode != 0 {
+		l.mode = n.mode
+	}
+	return true
 }

@@ -208,6 +208,10 @@ func TestDecide(t *testing.T) {
 	fc := func(before, after string) event.FileChanged { return by("edit", "1", "f", h(before), h(after)) }
 	with := func(c event.FileChanged, f func(*event.FileChanged)) event.FileChanged { f(&c); return c }
 	link := uint32(fs.ModeSymlink)
+	loose := func(c event.FileChanged) event.FileChanged {
+		c.Unattributed = true
+		return c
+	}
 	for _, c := range []struct {
 		name    string
 		changes []event.FileChanged
@@ -236,6 +240,12 @@ func TestDecide(t *testing.T) {
 		{name: "not kept", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "b\n", action: Lost, why: "not kept"},
 		{name: "not kept, but back already", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "a\n", action: Same, to: "a\n"},
 		{name: "unattributed", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.Unattributed = true })}, now: "b\n", action: PutBack, to: "a\n", ask: "not certain"},
+		{name: "unattributed, and overwritten again", changes: []event.FileChanged{loose(fc("a\n", "b\n")), fc("b\n", "a\n")}, now: "a\n", action: PutBack, to: "b\n", ask: "lost again"},
+		{name: "unattributed, and overwritten by two", changes: []event.FileChanged{fc("c\n", "a\n"), loose(fc("a\n", "b\n")), fc("b\n", "a\n"), fc("a\n", "c\n")}, now: "c\n", action: PutBack, to: "b\n", ask: "lost again"},
+		{name: "unattributed twice", changes: []event.FileChanged{loose(fc("a\n", "b\n")), loose(fc("b\n", "a\n"))}, now: "a\n", action: PutBack, to: "b\n", ask: "lost again"},
+		{name: "made by somebody, and removed", changes: []event.FileChanged{loose(with(fc("", "b\n"), func(c *event.FileChanged) { c.Mode = 0o755 })), with(fc("b\n", ""), func(c *event.FileChanged) { c.ModeBefore = 0o755 })}, now: "", action: PutBack, to: "b\n", toMode: 0o755, ask: "lost again"},
+		{name: "overwritten, and another content is there", changes: []event.FileChanged{loose(fc("a\n", "b\n")), fc("b\n", "c\n"), fc("c\n", "a\n")}, now: "b\n", action: Same, to: "b\n"},
+		{name: "overwritten, and not kept", changes: []event.FileChanged{loose(fc("a\n", "b\n")), with(fc("b\n", "a\n"), func(c *event.FileChanged) { c.Kept = false })}, now: "a\n", action: Same, to: "a\n"},
 		{name: "mode comes back", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o755, 0o644 })}, now: "b\n", mode: 0o644, action: PutBack, to: "a\n", toMode: 0o755},
 		{name: "only the mode", changes: []event.FileChanged{with(fc("a\n", "a\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o644, 0o755 })}, now: "a\nmine\n", mode: 0o755, action: PutBack, to: "a\nmine\n", toMode: 0o644},
 		{name: "a later mode stays", changes: []event.FileChanged{with(fc("a\n", "b\n"), func(c *event.FileChanged) { c.ModeBefore, c.Mode = 0o755, 0o644 })}, now: "b\n", mode: 0o600, action: PutBack, to: "a\n"},
