@@ -132,7 +132,7 @@ func Agree(p undo.Plan, and string, ask choice.Asker) (c undo.Consent, ok bool, 
 	}
 	certain, each := false, ""
 	if asks := asking(p.Files); len(asks) > 1 {
-		q := plain.Line(fmt.Sprintf("%d of these may be somebody else's: %s; undo them too?", len(asks), strings.Join(asks, ", ")))
+		q := plain.Line(fmt.Sprintf("%d of these need a decision: %s; undo them too?", len(asks), strings.Join(asks, ", ")))
 		if each, err = ask(q, choice.Option{Key: "y", Text: "yes, all of them"}, choice.Option{Key: "o", Text: "one by one"}, choice.Option{Key: "n", Text: "no"}); err != nil || each == "" {
 			return c, false, err
 		}
