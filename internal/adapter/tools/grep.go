@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-agent/pawl/internal/core/plural"
+	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/policy/secrets"
 )
@@ -64,7 +65,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		if m.Searched == 0 && in.Glob != "" {
 			text += ": no text file matches the glob " + in.Glob
 		}
-		return tool.Result{Text: strings.TrimSuffix(text+inBinary(m.Binary, "; ")+withheld(m.Withheld, "; "), "\n"), Note: "no matches"}
+		return tool.Result{Text: strings.TrimSuffix(text+inBinary(m.Binary, "; ")+withheld(env, m.Withheld, "; "), "\n"), Note: "no matches"}
 	}
 	var b strings.Builder
 	shown := showMatches(&b, in, m, limitOf(env)-500)
@@ -77,7 +78,7 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 		note += fmt.Sprintf(", %d binary or too large", n)
 	}
 	b.WriteString(inBinary(m.Binary, ""))
-	b.WriteString(withheld(m.Withheld, ""))
+	b.WriteString(withheld(env, m.Withheld, ""))
 	r := tool.Result{Text: strings.TrimSuffix(b.String(), "\n"), Note: note}
 	if !in.FilesOnly {
 		r.Seen = verified(ctx, env, shown)
@@ -87,19 +88,38 @@ func grepResult(ctx context.Context, env tool.Env, in grepArgs, m tool.Matches) 
 
 // withheld returns a note with the files that a search left out because they look like
 // secrets, or a rule is about them: what a call names is masked or asked about first
-// (SPEC 4.15, 16.7).
-func withheld(paths []string, before string) string {
-	if len(paths) == 0 {
-		return ""
+// (SPEC 4.15, 16.7). What a rule denies is denied by its name, too.
+func withheld(env tool.Env, paths []string, before string) string {
+	var open, closed, rules []string
+	for _, p := range paths {
+		why := ""
+		if env.Closed != nil {
+			why = env.Closed(process.Refusal{Act: process.ActRead, What: p})
+		}
+		if why == "" {
+			open = append(open, p)
+			continue
+		}
+		if closed = append(closed, p); !slices.Contains(rules, why) {
+			rules = append(rules, why)
+		}
+	}
+	out := ""
+	if len(closed) > 0 {
+		out = fmt.Sprintf("%s[%s not searched, which %s: %s]", before, plural.Of(len(closed), "file"), strings.Join(rules, ", "), fewOf(closed))
+		before = cmp.Or(before, "\n")
+	}
+	if len(open) == 0 {
+		return out
 	}
 	why := "since they look like secrets"
-	if len(paths) == 1 {
+	if len(open) == 1 {
 		why = "since it looks like secrets"
 	}
-	if slices.ContainsFunc(paths, func(p string) bool { return !secrets.LooksSecret(p) }) {
+	if slices.ContainsFunc(open, func(p string) bool { return !secrets.LooksSecret(p) }) {
 		why = "since they look like secrets or a permission rule is about them"
 	}
-	return fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural.Of(len(paths), "file"), why, fewOf(paths))
+	return out + fmt.Sprintf("%s[%s not searched, %s: %s; grep with path set to one searches it]", before, plural.Of(len(open), "file"), why, fewOf(open))
 }
 
 // inBinary returns a note with the files that have a match but no lines that can be shown.

@@ -69,6 +69,11 @@ func neededPath(env tool.Env, p string) (string, error) {
 // command can print.
 func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
 	ran.Refused = slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool { return Optional(r, ran.Output) })
+	if env.Closed != nil {
+		for i, f := range ran.Refused {
+			ran.Refused[i].Closed = env.Closed(f)
+		}
+	}
 	r.Refused = Blamed(ran)
 	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
@@ -147,7 +152,9 @@ func nextStep(env tool.Env, rs []process.Refusal, cmds []shellsyntax.Command) st
 		case process.ActHost, process.ActConnect:
 			rule = "network"
 		}
-		rule += "(" + strings.TrimPrefix(rs[i].What, root+"/") + ")"
+		if rule += "(" + strings.TrimPrefix(rs[i].What, root+"/") + ")"; rule == rs[i].Rule {
+			rule = "" // which asks: between equals it still does
+		}
 	} else if i := slices.IndexFunc(rs, ofGit); i >= 0 {
 		if path := rs[i].What; strings.Contains(path, "/.git/config") || strings.Contains(path, "/.git/hooks") {
 			return "; git's settings and hooks stay closed to commands: say what the person should change"
@@ -203,9 +210,12 @@ func complains(output string, r process.Refusal) bool {
 // denials are the errors of what the sandbox refuses, as programs print them.
 var denials = [...]string{"ermission denied", "peration not permitted", "ead-only file system", "EACCES", "EPERM", "EROFS"}
 
-// askable reports whether a person can allow an access by its name: not that to a key, nor
-// to what git keeps.
+// askable reports whether a person can allow an access by its name: not what is closed, nor
+// that to a key, nor to what git keeps.
 func askable(r process.Refusal) bool {
+	if r.Closed != "" {
+		return false
+	}
 	switch r.Act {
 	case process.ActWrite, process.ActRemove, process.ActRead:
 		return !ofGit(r) && !confine.MayHoldKeys(r.What, func(string) bool { return false })

@@ -220,6 +220,9 @@ type Refusal struct {
 	Done string `json:"-"`
 	// Rule is the person's rule that asks about it or denies it, "" for none.
 	Rule string `json:"-"`
+	// Closed is why no rule of a person and no yes opens it, such as "the rule read(x) denies",
+	// "" if one may.
+	Closed string `json:"-"`
 	// Program is the name of the program that wanted it, "" if that is not known.
 	Program string `json:"-"`
 }
@@ -227,6 +230,9 @@ type Refusal struct {
 func (r Refusal) String() string {
 	if r.Act == ActLose {
 		return "the end of " + r.What + ", of which no copy can be kept"
+	}
+	if r.Closed != "" {
+		return r.Act + " " + r.What + ", which " + r.Closed
 	}
 	if r.Rule != "" {
 		return r.Act + " " + r.What + ", about which there is the rule " + r.Rule

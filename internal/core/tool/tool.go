@@ -147,6 +147,8 @@ type Env struct {
 	// Denied reports whether a rule denies reading a file, or asks about it: a search
 	// that does not name the file leaves it out. nil: there is no such rule.
 	Denied func(path string) bool
+	// Closed returns Refusal.Closed of what a sandbox or a search refused. nil: it is not known.
+	Closed func(process.Refusal) string
 	// Out streams output to the screen while a call runs; never nil in Run.
 	Out func(string)
 	// Limit is how many bytes of Text the model will be shown. A tool that can

@@ -50,6 +50,14 @@ func (r *Rights) Held(f process.Refusal, git []tool.GitUse) (o permission.Openin
 	return o, v
 }
 
+// Closed returns why no rule and no yes opens an access, "" if one may.
+func (r *Rights) Closed(f process.Refusal) string {
+	if why := eventlog.Query(r.Log, func() string { return r.Policy.Closed(f) }); why != "" || r.Parent == nil {
+		return why
+	}
+	return r.Parent.Closed(f)
+}
+
 // Grant records a person's permission for more than one call. It is granted to the
 // parent too, whose policy would refuse the call otherwise.
 func (r *Rights) Grant(ctx context.Context, rule string, scope event.Scope) error {

@@ -58,7 +58,7 @@ func compose(st *state) *Session {
 		Session: cfg.ID, Store: cfg.Store, Log: st.log, Fold: &st.childFold, NewID: cfg.NewID,
 		Parent: &parent{state: st, ops: ops, questions: person, rights: rights, spending: account}, Turn: ops,
 	})
-	calls := &abilities{state: st, changes: recorder, children: agents, questions: person, side: beside, window: win}
+	calls := &abilities{state: st, changes: recorder, children: agents, questions: person, side: beside, window: win, rights: rights}
 	return &Session{
 		state: st, ops: ops, questions: person, rights: rights, children: agents,
 		spending: account, side: beside, window: win, router: router, tasks: &taskPhases{st, ops}, answers: cache,

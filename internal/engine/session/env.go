@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/engine/changes"
 	"github.com/pawl-agent/pawl/internal/engine/children"
 	"github.com/pawl-agent/pawl/internal/engine/hooks"
+	"github.com/pawl-agent/pawl/internal/engine/permission"
 	"github.com/pawl-agent/pawl/internal/engine/questions"
 	"github.com/pawl-agent/pawl/internal/engine/side"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
@@ -22,6 +23,7 @@ type abilities struct {
 	questions *questions.Questions
 	side      *side.Requests
 	window    *contextWindow
+	rights    *permission.Rights
 }
 
 // env returns the abilities of a call. Its writes are recorded here, so that no
@@ -37,7 +39,7 @@ func (s *abilities) env(p *turn.Pending) tool.Env {
 		Rights:  narrower{s.state},
 		Ask:     asker{s.questions},
 		Code:    s.cfg.Code,
-		GitUses: s.cfg.GitUses, Denied: s.denied,
+		GitUses: s.cfg.GitUses, Denied: s.denied, Closed: s.rights.Closed,
 		Out: func(out string) {
 			s.log.Publish(event.OutputDelta{Call: call, Text: out})
 		},

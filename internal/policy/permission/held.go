@@ -145,6 +145,30 @@ func (p *Policy) Held(r process.Refusal, git []tool.GitUse) (Opening, Verdict) {
 	return Opening{}, Deny
 }
 
+// Closed returns why no rule and no yes opens an access that a command was refused, as in
+// "which the rule read(x) denies", "" if one may.
+func (p *Policy) Closed(r process.Refusal) string {
+	u := part{path: p.abs(r.What)}
+	switch r.Act {
+	case process.ActRead:
+		u.kind = readPart
+	case process.ActWrite, process.ActRemove:
+		u.kind = writePart
+	case process.ActHost, process.ActConnect:
+		u.kind, u.host = hostPart, r.What
+	default:
+		return ""
+	}
+	u = u.ofCommand()
+	if i := slices.IndexFunc(p.rules, func(rule Rule) bool { return rule.List == Denies && p.denies(rule, u) }); i >= 0 {
+		return "the rule " + p.rules[i].told() + " denies"
+	}
+	if u.kind != hostPart && p.cfg.State != "" && under(u.path, p.cfg.State) {
+		return "no rule opens"
+	}
+	return ""
+}
+
 // heldProtected decides about a protected file of the workspace. Git's own files stay closed.
 func (p *Policy) heldProtected(file string) (Opening, Verdict) {
 	u := p.pathPart(writePart, file, false).ofCommand()

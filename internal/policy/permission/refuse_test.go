@@ -3,7 +3,40 @@ package permission
 import (
 	"strings"
 	"testing"
+
+	"github.com/pawl-agent/pawl/internal/core/event"
+	"github.com/pawl-agent/pawl/internal/core/must"
+	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 )
+
+// SPEC 4.15: of what a rule denies or none opens, no rule is named that would allow it.
+func TestClosed(t *testing.T) {
+	p := New(Config{Mode: Auto, Root: "/w", Home: "/home/u", State: "/home/u/.state", Sandbox: Sandbox{ReadOnly: true, Workspace: true, Holds: true}})
+	must.Do(t, p.Add(User, []string{"read(secrets/s)", "network(a.test)"}, []string{"read(asked)"}, []string{"read(secrets/**)", "edit(go.mod)", "edit(/srv/**)", "network(*.a.test)"}))
+	for r, want := range map[process.Refusal]string{
+		{Act: process.ActRead, What: "/w/secrets/s"}:         "the rule read(secrets/**) denies",
+		{Act: process.ActRead, What: "secrets/s"}:            "the rule read(secrets/**) denies",
+		{Act: process.ActWrite, What: "/w/secrets/s"}:        "",
+		{Act: process.ActRead, What: "/w/asked"}:             "",
+		{Act: process.ActWrite, What: "/w/go.mod"}:           "the rule edit(go.mod) denies",
+		{Act: process.ActRemove, What: "/srv/x/y"}:           "the rule edit(/srv/**) denies",
+		{Act: process.ActHost, What: "b.a.test:8443"}:        "the rule network(*.a.test) denies",
+		{Act: process.ActHost, What: "a.test"}:               "",
+		{Act: process.ActChange, What: "/w/go.mod"}:          "",
+		{Act: process.ActWrite, What: "/home/u/.state/x"}:    "no rule opens",
+		{Act: process.ActWrite, What: "/home/u/.config/a/x"}: "",
+	} {
+		if got := p.Closed(r); got != want {
+			t.Errorf("%v: %q, want %q", r, got, want)
+		}
+	}
+	environ := bash("cat /proc/1/environ")
+	environ.Footprint.Resolved = []tool.ResolvedPath{{Path: "/proc/1/environ", Named: "/proc/1/environ", Maybe: true}}
+	if d := p.Decide(environ); d.Verdict != Deny || d.By != event.ByRefusal {
+		t.Errorf("another process's environment: %v %s", d.Verdict, d.Reason)
+	}
+}
 
 // SPEC 4.15: refused in every mode, yolo included, and against every rule.
 func TestRefused(t *testing.T) {
