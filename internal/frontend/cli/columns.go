@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/pawl-agent/pawl/internal/frontend/plain"
@@ -34,9 +35,23 @@ func wrapped(w io.Writer, hang bool) io.Writer {
 	return plain.Wrapped(w, func() int { return columns(w) }, hang)
 }
 
+// nameAlone is a boolean flag that its help shows without pflag's [=true|false].
+type nameAlone struct{ pflag.Value }
+
+func (nameAlone) Type() string { return "boolfunc" }
+
+func namesAlone(fs *pflag.FlagSet) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" {
+			f.Value = nameAlone{f.Value}
+		}
+	})
+}
+
 func wrapHelp(root *cobra.Command, columns func() int) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		namesAlone(c.Flags())
 		out := c.OutOrStdout()
 		var b bytes.Buffer
 		c.SetOut(&b)

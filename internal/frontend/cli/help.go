@@ -77,7 +77,9 @@ func rootHelp(w io.Writer, root *cobra.Command) {
 func flagsTopic() *cobra.Command {
 	c := &cobra.Command{Use: "flags", Short: "All flags of pawl and pawl run"}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		fmt.Fprintf(c.OutOrStdout(), "Flags of pawl and pawl run:\n\n%s", c.Root().LocalNonPersistentFlags().FlagUsages())
+		fs := c.Root().LocalNonPersistentFlags()
+		namesAlone(fs)
+		fmt.Fprintf(c.OutOrStdout(), "Flags of pawl and pawl run:\n\n%s", fs.FlagUsages())
 	})
 	return c
 }

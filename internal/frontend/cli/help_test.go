@@ -64,3 +64,18 @@ func TestManual(t *testing.T) {
 		}
 	}
 }
+
+// A boolean flag is shown by its name.
+func TestHelpOfBooleans(t *testing.T) {
+	a := &App{Environment: setup.Environment{Env: func(string) string { return "" }}}
+	for _, args := range [][]string{{"run", "--help"}, {"doctor", "--help"}, {"help", "flags"}} {
+		root := a.root()
+		wrapHelp(root, func() int { return 0 })
+		var b strings.Builder
+		root.SetOut(&b)
+		root.SetArgs(args)
+		if err := root.Execute(); err != nil || strings.Contains(b.String(), "true|false") || !strings.Contains(b.String(), "--offline ") && !strings.Contains(b.String(), "--autofix ") {
+			t.Errorf("%q, %v:\n%s", args, err, b.String())
+		}
+	}
+}

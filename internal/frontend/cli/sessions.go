@@ -127,7 +127,7 @@ func listSessions(ctx context.Context, a *App, dir string, limit int, asJSON boo
 	case shown == 0:
 		fmt.Fprintln(a.Out, "no sessions in this folder; to list all: pawl sessions list --all")
 	case more > 0:
-		fmt.Fprintf(a.Out, "and %s; --limit 0 lists all\n", plural.Of(more, "older session"))
+		fmt.Fprintf(a.Out, "and %s; pawl sessions list --limit 0 lists all\n", plural.Of(more, "older session"))
 	}
 	return nil
 }

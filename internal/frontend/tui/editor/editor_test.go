@@ -85,6 +85,8 @@ func TestKeys(t *testing.T) {
 		"new<Older><Newer>":                                            "new^",
 		"new<Search>fi":                                                "first^",
 		"new<Search>zz<Stop>":                                          "new^",
+		"new<Search>st":                                                "last one^",
+		"new<Search>st<Search>":                                        "first^",
 		"new<Search>on<Found>x":                                        "last onex^",
 		"new<Search>i<Search><Found><Undo>":                            "new^",
 		"a\U000F2000b":                                                 "a\uFFFDb^",

@@ -66,7 +66,7 @@ func (e *Editor) Search() {
 		e.search = &search{at: len(e.history), saved: state{e.text, e.caret}, found: true}
 		return
 	}
-	e.find(e.search.at - 1)
+	e.find(e.search.at-1, e.text)
 }
 
 // Searching reports whether a search is on, for which words, and whether they were found.
@@ -89,10 +89,12 @@ func (e *Editor) ExtendSearch(text string) {
 	} else {
 		s.words += text
 	}
-	e.find(min(s.at, len(e.history)-1))
+	e.find(s.at, "") // what is shown may still be the newest that has the words
 }
 
-func (e *Editor) find(from int) {
+// find shows the newest entry, from an index on downwards, that has the words of the search
+// and is not without.
+func (e *Editor) find(from int, without string) {
 	s := e.search
 	if s.words == "" {
 		e.text, e.caret, s.found = s.saved.text, s.saved.caret, true
@@ -100,7 +102,7 @@ func (e *Editor) find(from int) {
 	}
 	words := strings.ToLower(s.words)
 	for i := min(from, len(e.history)-1); i >= 0; i-- {
-		if strings.Contains(strings.ToLower(e.history[i]), words) && e.history[i] != e.text {
+		if strings.Contains(strings.ToLower(e.history[i]), words) && e.history[i] != without {
 			s.at, s.found = i, true
 			e.text = e.foldPastes(e.history[i])
 			e.caret = len(e.text)
