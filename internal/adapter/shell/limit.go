@@ -94,16 +94,20 @@ func (l *limit) stop() {
 	}
 }
 
-// asPerson returns hold for a command that is ended where hold lets it run again as the
-// person: until it has ended, the call waits.
-func asPerson(hold process.Hold, end func()) process.Hold {
+// untilGone returns hold for a command that is ended when run ends, or where hold lets it run
+// again as the person, by end: until it has ended, the call waits. A refusal would let the
+// rest of the command line run.
+func untilGone(run context.Context, hold process.Hold, end func()) process.Hold {
 	if hold == nil {
 		return nil
 	}
 	return func(ctx context.Context, r process.Refusal) (string, process.Answer) {
 		opened, a := hold(ctx, r)
-		if a == process.AsPerson {
+		switch {
+		case a == process.AsPerson:
 			end()
+			<-ctx.Done()
+		case a != process.Allowed && run.Err() != nil:
 			<-ctx.Done()
 		}
 		return opened, a

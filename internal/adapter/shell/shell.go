@@ -159,7 +159,7 @@ func (s *Shell) Run(ctx context.Context, c tool.Run) (tool.Ran, error) {
 func (s *Shell) run(ctx context.Context, c tool.Run) (ran tool.Ran, again bool, err error) {
 	var limit limit
 	person := make(chan struct{})
-	c.Hold = limit.around(asPerson(c.Hold, sync.OnceFunc(func() { close(person) })))
+	c.Hold = limit.around(untilGone(ctx, c.Hold, sync.OnceFunc(func() { close(person) })))
 	j, err := s.start(c, false)
 	if err != nil {
 		return tool.Ran{}, false, err

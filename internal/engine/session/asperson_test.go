@@ -42,6 +42,48 @@ func (m meeting) Confine(cmd *exec.Cmd, _ process.Confine, hold process.Hold) (p
 	return met{plainChild{cmd}, ended}, nil
 }
 
+// stillRuns is a meeting that notes each refusal which reaches a command that still runs.
+type stillRuns struct{ refused chan process.Refusal }
+
+func (s stillRuns) Confine(cmd *exec.Cmd, _ process.Confine, hold process.Hold) (process.Confined, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ctx, ended := context.WithCancelCause(context.Background())
+	go func() {
+		defer close(s.refused)
+		r := process.Refusal{Act: "write", What: "/nowhere/f"}
+		if _, a := hold(ctx, r); a != process.Allowed && ctx.Err() == nil {
+			s.refused <- r
+		}
+	}()
+	return met{plainChild{cmd}, ended}, nil
+}
+
+// SPEC 10.3, 16.14: what waits behind a question when the turn is interrupted is ended where it
+// stands. A refusal would let the rest of its line run.
+func TestInterruptedAtAQuestion(t *testing.T) {
+	s := stillRuns{make(chan process.Refusal, 1)}
+	r := newRig(t, "ask", llmtest.New(llmtest.Use("bash", `{"command":"sleep 1000"}`)), func(cfg *session.Config) {
+		starter := shell.NewStarter(shell.StarterOptions{Confiner: s})
+		sh := shell.New(shell.Options{Root: cfg.Dir, SpillDir: t.TempDir(), Starter: starter})
+		t.Cleanup(func() { _ = sh.Close(); _ = starter.Close() })
+		cfg.Shell, cfg.Person = sh, true
+		cfg.Permission = permission.New(permission.Config{Mode: permission.Auto, Root: cfg.Dir, Home: "/home/nobody", Sandbox: permission.Sandbox{ReadOnly: true, Workspace: true}})
+	})
+	log := r.Run("go", onEvent(func(event.Asked) {
+		if _, err := r.Submit(t.Context(), session.Interrupt{By: event.InterruptedByPerson}); err != nil {
+			t.Error(err)
+		}
+	}))
+	if len(find[event.Asked](log)) != 1 || len(find[event.Interrupted](log)) != 1 {
+		t.Errorf("%+v", log)
+	}
+	if got, refused := <-s.refused; refused {
+		t.Errorf("%s was refused while the command ran", got)
+	}
+}
+
 type met struct {
 	plainChild
 	ended context.CancelCauseFunc
