@@ -68,13 +68,13 @@ func neededPath(env tool.Env, p string) (string, error) {
 // withRefused adds to a result what the sandbox refused. It is in the last line, which no
 // command can print.
 func withRefused(env tool.Env, r tool.Result, ran tool.Ran, cmds []shellsyntax.Command) tool.Result {
-	ran.Refused = slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool { return Optional(r, ran.Output) })
+	ran.Refused = slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool { return Optional(r, ran, cmds...) })
 	if env.Closed != nil {
 		for i, f := range ran.Refused {
 			ran.Refused[i].Closed = env.Closed(f)
 		}
 	}
-	r.Refused = Blamed(ran)
+	r.Refused = Blamed(ran, cmds...)
 	if note := refusedNote(env, ran, cmds); note != "" {
 		r.Text += "\n" + note
 	}
@@ -238,24 +238,31 @@ func Told(refused []process.Refusal, failed bool) (told []process.Refusal, more 
 
 // Blamed returns the refusals that may be the reason why a command failed. A program's
 // own files in a home folder count only if the command's output names them.
-func Blamed(ran tool.Ran) []process.Refusal {
+func Blamed(ran tool.Ran, cmds ...shellsyntax.Command) []process.Refusal {
 	if ran.Exit == nil || *ran.Exit == 0 || ran.TimedOut || ran.Stopped != "" {
 		return nil
 	}
 	out := slices.DeleteFunc(slices.Clone(ran.Refused), func(r process.Refusal) bool {
-		return Optional(r, ran.Output) || incidental(r) && !strings.Contains(ran.Output, filepath.Base(r.What))
+		return Optional(r, ran, cmds...) || incidental(r) && !strings.Contains(ran.Output, filepath.Base(r.What))
 	})
 	return out[:min(len(out), refusedShown)]
 }
 
 // Optional reports whether a refusal is about what a program does without, and which the
 // output does not name: git's lock to store what it found out about the files, and what go
-// remembers of the version that it works on.
-func Optional(r process.Refusal, output string) bool {
+// remembers of the version that it works on. A git that changes the repository needs its lock,
+// and git stash fails without it and without a word.
+func Optional(r process.Refusal, ran tool.Ran, cmds ...shellsyntax.Command) bool {
 	name := filepath.Base(r.What)
-	lock := ofGit(r) && name == "index.lock"
+	lock := ofGit(r) && name == "index.lock" && !(failedRan(ran) && slices.ContainsFunc(cmds, changesGit))
 	version := ofGoModules(r) && strings.Contains(name, ".info") && strings.HasSuffix(name, ".tmp")
-	return (lock || version) && !strings.Contains(output, name)
+	return (lock || version) && !strings.Contains(ran.Output, name)
+}
+
+// changesGit reports whether a command is a git that does more than look.
+func changesGit(c shellsyntax.Command) bool {
+	c.Redirects = nil // they are the shell's
+	return c.Name() == "git" && !command.ReadOnly(c)
 }
 
 // incidental reports whether a refusal is about a program's own files in a home folder

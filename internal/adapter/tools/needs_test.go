@@ -165,3 +165,25 @@ func TestRefusedIsOnTheScreen(t *testing.T) {
 		}
 	}
 }
+
+// SPEC 16.12: git's lock is what a git that only looks does without, and one that changes the
+// repository does not: git stash says nothing of it.
+func TestGitsLock(t *testing.T) {
+	lock := process.Refusal{Act: process.ActChange, What: "/w/.git/index.lock"}
+	for _, c := range []struct {
+		line string
+		exit int
+		want bool // it is told
+	}{
+		{"git stash", 1, true}, {"git -C sub stash -q", 1, true}, {"cd sub && git stash; false", 1, true},
+		{"git stash", 0, false}, {"git status", 1, false}, {"git diff --exit-code", 1, false}, {"git diff > out; exit 2", 2, false},
+		{"git stash list", 1, false}, {"sh x", 1, false},
+	} {
+		ran := tool.Ran{Exit: &c.exit, Refused: []process.Refusal{lock}}
+		cmds := must.Get(command.Parse(c.line, "/w"))(t)
+		r := withRefused(tool.Env{Nobody: true}, tool.Result{}, ran, cmds)
+		if told := strings.Contains(r.Text, "--permission-mode auto") && len(r.Refused) == 1 && strings.Contains(r.Note, "index.lock"); told != c.want || !told && r.Text+r.Note != "" {
+			t.Errorf("%s, exit code %d: %q, %q", c.line, c.exit, r.Text, r.Note)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-agent/pawl/internal/adapter/tools"
 	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/process"
+	"github.com/pawl-agent/pawl/internal/core/tool"
 	"github.com/pawl-agent/pawl/internal/engine/turn"
 	"github.com/pawl-agent/pawl/internal/policy/command"
 	"github.com/pawl-agent/pawl/internal/policy/permission"
@@ -137,7 +138,7 @@ func (g *Gate) After(ctx context.Context, r *turn.Ran) error {
 		return nil
 	}
 	unmet = slices.DeleteFunc(unmet, func(o permission.Opening) bool {
-		return tools.Optional(process.Refusal{Act: o.Act, What: o.Opens}, r.Result.Text)
+		return tools.Optional(process.Refusal{Act: o.Act, What: o.Opens}, tool.Ran{Output: r.Result.Text}, r.Footprint.Commands...)
 	})
 	if len(unmet) == 0 {
 		return nil
