@@ -110,7 +110,7 @@ func (c caller) checked(fd int) (int, error) {
 		if st.Uid == uint32(os.Geteuid()) || os.Geteuid() == 0 {
 			err = c.s.lacks(process.ActWrite, file, unix.EPERM)
 		}
-	case verdict == confine.Made && c.s.asks.Load() && confine.Within(c.s.policy.Load().Root, file) && !c.edits():
+	case verdict == confine.Made && c.asksFor(file):
 		err = c.s.lacks(process.ActChange, file, unix.EACCES)
 	case verdict == confine.Made:
 		if err = c.s.only(&st); err == nil {

@@ -371,7 +371,7 @@ func (c caller) judge(p *place, act confine.Act) error {
 	}
 	switch v {
 	case confine.Made:
-		if s.asks.Load() && confine.Within(s.policy.Load().Root, p.path) && !s.follows(p.path) && !c.edits() {
+		if c.asksFor(p.path) && !s.follows(p.path) {
 			return s.lacks(process.ActChange, p.path, unix.EACCES)
 		}
 		s.lasts(p.path)
@@ -390,6 +390,18 @@ func (c caller) judge(p *place, act confine.Act) error {
 		return otherwise
 	}
 	return errGoOn
+}
+
+// asksFor reports whether a change of the workspace is asked for: not in a protected file or
+// folder to which the person just said yes, and not by an editor.
+func (c caller) asksFor(file string) bool {
+	s := c.s
+	if !s.asks.Load() {
+		return false
+	}
+	now := s.policy.Load()
+	since := now.Opened[len(s.base.Opened):] // Grant appends
+	return confine.Within(now.Root, file) && !slices.ContainsFunc(since, func(o string) bool { return confine.Within(o, file) }) && !c.edits()
 }
 
 func actName(a confine.Act) string {

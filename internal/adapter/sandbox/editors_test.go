@@ -5,6 +5,8 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pawl-agent/pawl/internal/core/must"
@@ -57,6 +59,37 @@ func TestEditorsAreNotAsked(t *testing.T) {
 			}
 			if got := p.list(); len(got) != c.asked {
 				t.Errorf("asked: %q\n%s", got, out)
+			}
+		})
+	}
+}
+
+// SPEC 16.14: the yes to a protected file is one to its change, too; other files here are
+// another question.
+func TestProtectedIsOneQuestion(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		asked []string
+	}{
+		{"echo k > AGENTS.md", []string{"write AGENTS.md"}},
+		{"echo k > AGENTS.md; chmod 600 AGENTS.md; echo l >> AGENTS.md", []string{"write AGENTS.md"}},
+		{"mkdir -p .vscode && echo 1 > .vscode/s.json", []string{"write .vscode"}},
+		{"echo k > AGENTS.md; echo k > b; echo k > c", []string{"write AGENTS.md", "change b"}},
+		{"echo k > b; echo k > AGENTS.md", []string{"change b", "write AGENTS.md"}},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			root := folder(t)
+			p := answering(yes)
+			p.asks = true
+			out, child := heldRun(t, open(t, confine.Workspace, root), root, c.line, p)
+			var want []string
+			for _, a := range c.asked {
+				act, name, _ := strings.Cut(a, " ")
+				want = append(want, act+" "+filepath.Join(root, name))
+			}
+			if got := p.list(); !slices.Equal(got, want) || len(child.Refused()) > 0 {
+				t.Errorf("asked: %q, refused: %v\n%s", got, child.Refused(), out)
 			}
 		})
 	}
