@@ -89,7 +89,7 @@ type Fold struct {
 	open       []event.CallAsked
 	calls      []CachedCall
 	shown      []string // the result of each call, as shown to the model
-	answer     string
+	answer     event.Answer
 	// preference is the turn's only prompt so far, in one line.
 	preference string
 	running    bool
@@ -97,6 +97,7 @@ type Fold struct {
 }
 
 func (a *Fold) Apply(e event.Event) {
+	a.answer.Apply(e.Body)
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		if a.question != "" || b.Source != event.Person || len(b.Images) > 0 || b.Attached != "" {
@@ -118,8 +119,6 @@ func (a *Fold) Apply(e event.Event) {
 		a.callDone(b)
 	case event.Ended:
 		a.running = false
-	case event.Replied:
-		a.answer = b.Reply.Message.Text()
 	case event.FileChanged, event.PersonRan, event.Compacted, event.Remembered, event.Stuck, event.Recalled, event.Answered:
 		a.spoiled = true
 	}
@@ -175,7 +174,7 @@ func (c *Cache) Recall(ctx context.Context) (bool, error) {
 // based on still return what the model was shown.
 func (c *Cache) Keep(ctx context.Context) error {
 	a, ok := c.reusable()
-	if !ok || len(a.calls) == 0 || strings.TrimSpace(a.answer) == "" {
+	if !ok || len(a.calls) == 0 || strings.TrimSpace(a.answer.Text()) == "" {
 		return nil
 	}
 	limit := c.cfg.Limit()
@@ -189,7 +188,7 @@ func (c *Cache) Keep(ctx context.Context) error {
 		}
 		l.Sum = digest(text)
 	}
-	err := c.cfg.Store.Keep(a.question, c.cfg.Model(), Answered{Text: a.answer, Given: c.cfg.Now(), Calls: a.calls})
+	err := c.cfg.Store.Keep(a.question, c.cfg.Model(), Answered{Text: a.answer.Text(), Given: c.cfg.Now(), Calls: a.calls})
 	if err == nil {
 		return nil
 	}

@@ -52,6 +52,7 @@ type mirror struct {
 	files   []string
 	changed map[string]bool // the files
 	reply   string          // the last words of its model
+	said    event.Answer
 }
 
 // close closes the child and records what came after its turn: the effects of
@@ -89,9 +90,10 @@ func (m *mirror) see(e event.Event) error {
 	}
 	m.seq = e.Seq
 	call, at := m.child.Of.Call, event.ChildEvent{Session: m.child.ID, Seq: e.Seq}
+	m.said.Apply(e.Body)
 	switch b := e.Body.(type) {
 	case event.Replied:
-		if t := b.Reply.Message.Text(); t != "" {
+		if t := m.said.Text(); t != "" {
 			m.reply = t
 		}
 	case event.CallAsked:

@@ -51,7 +51,7 @@ func (s *Session) keepPlan(ctx context.Context) error {
 	if !s.cfg.Person || s.cfg.child.agent != nil || !s.mode().ReadsOnly() {
 		return nil
 	}
-	text, ok := phase.Proposed(eventlog.Query(s.log, func() string { return s.said }))
+	text, ok := phase.Proposed(eventlog.Query(s.log, s.said.Text))
 	if !ok || text == s.View().Proposal().Text {
 		return nil
 	}

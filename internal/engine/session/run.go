@@ -24,6 +24,8 @@ type Outcome struct {
 	// Unanswered: a call of the model was denied because nobody could be asked, and no call
 	// succeeded after it.
 	Unanswered bool
+
+	said event.Answer
 }
 
 // Observer receives the events of a run. The zero value receives none.
@@ -106,9 +108,10 @@ func (s *Session) RunPrompt(ctx context.Context, p Prompt, w Observer) (Outcome,
 
 // apply applies an event of the run, and reports whether it is the last one.
 func (o *Outcome) apply(b event.Body) bool {
+	o.said.Apply(b)
 	switch b := b.(type) {
 	case event.Replied:
-		if t := b.Reply.Message.Text(); t != "" {
+		if t := o.said.Text(); t != "" {
 			o.Reply = t
 		}
 	case event.Recalled:

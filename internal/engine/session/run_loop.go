@@ -27,7 +27,7 @@ func (s *Session) runLoop(ctx context.Context, of Prompt) (end event.End, err er
 	if s.cfg.Autofix != nil {
 		fix = s.cfg.Autofix()
 	}
-	said := func() string { return eventlog.Query(s.log, func() string { return s.said }) }
+	said := func() string { return eventlog.Query(s.log, s.said.Text) }
 	t := verify.New(verify.Config{
 		Tools: s.cfg.Tools, Shell: s.cfg.Shell != nil, Files: s.cfg.Files, Env: s.abilities.env, Person: s.cfg.Person,
 		Evidence: s.proof, Log: s.log, Content: s.cfg.Store.Get, Spill: s.spill, Now: s.cfg.Now, RemainingErrors: s.diagnosed.RemainingErrors, LastReply: said,

@@ -149,14 +149,14 @@ func (s *state) changesFiles() bool { return s.operation.Turn() || s.operation.O
 type turnState struct {
 	open []llm.Call // calls without a result, in the order asked
 	plan []tool.Item
-	said string // the newest words of the model
+	said event.Answer
 }
 
 func (c *turnState) Apply(e event.Event) {
+	c.said.Apply(e.Body)
 	switch b := e.Body.(type) {
 	case event.Replied:
 		c.open = append(c.open, b.Reply.Message.Calls()...)
-		c.said = b.Reply.Message.Text()
 	case event.CallDone:
 		// By its place: in old logs ids repeat.
 		if len(c.open) > 0 {

@@ -31,6 +31,7 @@ type writer struct {
 	// commands lists what a prompt may call.
 	commands func() []string
 	turn     turnTotals
+	answer   event.Answer
 	calls    map[string]event.CallAsked // open ones, by id
 	stream   *streamed                  // nil: only whole messages
 	models   map[string]*modelUsage
@@ -173,6 +174,7 @@ func (w *writer) name(tool string) string {
 
 // event writes an event for the program. Most events write nothing.
 func (w *writer) event(e event.Event) {
+	w.answer.Apply(e.Body)
 	w.configured(e.Body)
 	w.beside(e.Body)
 	switch b := e.Body.(type) {
@@ -254,7 +256,7 @@ func (w *writer) replied(e event.Event, b event.Replied) {
 			blocks = append(blocks, object{"type": "tool_use", "id": p.Call.ID, "name": w.name(p.Call.Name), "input": hook.Renamed(p.Call.Args)})
 		}
 	}
-	if text := b.Reply.Message.Text(); text != "" {
+	if text := w.answer.Text(); text != "" {
 		t.text = text
 	}
 	w.whole(blocks, stops[b.Reply.Stop], u)

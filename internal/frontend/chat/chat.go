@@ -99,10 +99,14 @@ type Thinking struct{ Text string }
 // Change.More.
 type Reply struct {
 	Text   string
+	Before string   // of the replies that this one continues, since they were cut
 	Calls  int      // the calls that it asks for; 0: it is an answer
 	Cost   *float64 // in USD; nil: not known
 	Cached string   // of a repeated answer: how long ago it was given
 }
+
+// Answer returns the whole answer that the reply ends.
+func (r Reply) Answer() string { return r.Before + r.Text }
 
 // Call is a call of a tool.
 type Call struct {

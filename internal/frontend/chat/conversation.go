@@ -269,7 +269,7 @@ func (c *Conversation) trackChanges(changes []Change) {
 			}
 		case Reply:
 			if ch.Past {
-				c.start.Answer = b.Text
+				c.start.Answer = b.Answer()
 			}
 		case Document:
 			c.planWritten = b.By == "model" && !ch.Past

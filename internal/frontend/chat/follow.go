@@ -149,6 +149,6 @@ func (f *prefix) trackLast(ch Change) {
 			f.prompt, f.answer = b.Text, ""
 		}
 	case Reply:
-		f.answer = b.Text
+		f.answer = b.Answer()
 	}
 }

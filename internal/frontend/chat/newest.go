@@ -21,15 +21,23 @@ type newest struct {
 	what     string
 	n        int
 	found    []string
+	answer   int // how many of found are older than the newest answer
 }
 
 func (f *newest) Apply(e event.Event) {
 	for _, c := range f.timeline.Apply(e) {
 		if c.What == Finished && !c.Block.Ephemeral {
+			if r, ok := c.Block.Body.(Reply); ok {
+				if r.Before == "" {
+					f.answer = len(f.found)
+				}
+				f.found = f.found[:f.answer] // what it continues is not a text of its own
+			}
 			f.found = append(f.found, blockTexts(c.Block.Body, f.what)...)
 		}
 	}
-	f.found = f.found[max(0, len(f.found)-f.n):]
+	old := max(0, len(f.found)-f.n)
+	f.found, f.answer = f.found[old:], max(0, f.answer-old)
 }
 
 // blockTexts returns a block's texts of a kind.
@@ -37,7 +45,7 @@ func blockTexts(b Body, what string) []string {
 	reply, command, output := "", "", ""
 	switch b := b.(type) {
 	case Reply:
-		reply = b.Text
+		reply = b.Answer()
 	case Aside:
 		reply = b.Answer
 	case Call:

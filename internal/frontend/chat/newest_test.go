@@ -18,6 +18,8 @@ func TestNewest(t *testing.T) {
 		event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("first\x1b[1m\n```\na\n```\n~~~\nb\n~~~")}}}},
 		event.CallAsked{ID: "1", Tool: "bash"}, event.CallDone{ID: "1", Tool: "bash", Outcome: event.OK, Command: "ls", Result: llm.Result{Text: "x\n"}},
 		event.CallAsked{ID: "2", Tool: "read"}, event.CallDone{ID: "2", Tool: "read", Outcome: event.OK, Result: llm.Result{Text: "not a command's"}},
+		event.Replied{Reply: llm.Reply{Stop: llm.StopLength, Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("```\ncu")}}}},
+		event.Replied{Reply: llm.Reply{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.TextPart("t\n```")}}}},
 		event.Ended{End: event.EndDone},
 		event.PersonRan{Command: "pwd", Output: "/w\n", Exit: new(0)},
 		event.AsideAsked{ID: "q", Text: "what?"}, event.AsideAnswered{ID: "q", Text: "beside"},
@@ -27,8 +29,8 @@ func TestNewest(t *testing.T) {
 		what string
 		want []string // from the newest
 	}{
-		{"reply", []string{"recalled\n", "beside\n", "first\n```\na\n```\n~~~\nb\n~~~\n", ""}},
-		{"code", []string{"b\n", "a\n", ""}},
+		{"reply", []string{"recalled\n", "beside\n", "```\ncut\n```\n", "first\n```\na\n```\n~~~\nb\n~~~\n", ""}},
+		{"code", []string{"cut\n", "b\n", "a\n", ""}},
 		{"command", []string{"pwd", "ls", ""}},
 		{"output", []string{"/w\n", "x\n", ""}},
 	} {

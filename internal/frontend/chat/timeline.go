@@ -28,7 +28,8 @@ type Timeline struct {
 	tokens   int    // that it has
 	window   int    // the model's, in tokens; 0: not known
 	turn     bool   // a turn is running
-	commands int    // how many commands the person has run
+	answer   event.Answer
+	commands int // how many commands the person has run
 	// commands when the last operation began.
 	commandsBefore int
 	background     bool // a call started something that runs on
@@ -64,6 +65,7 @@ type part struct {
 func (t *Timeline) Apply(e event.Event) []Change {
 	t.proof.Apply(e)
 	t.meter.Apply(e)
+	t.answer.Apply(e.Body)
 	t.changes = nil
 	switch b := e.Body.(type) {
 	case event.Prompted:
@@ -300,7 +302,7 @@ func (t *Timeline) replied(e event.Event, b event.Replied) {
 	if text := m.Text(); text != "" {
 		p := t.streaming(e, "reply", Reply{})
 		more, missed := p.stream.finish(text)
-		p.Body = Reply{Text: plain.Text(text), Calls: len(m.Calls()), Cost: b.Cost}
+		p.Body = Reply{Text: plain.Text(text), Before: plain.Text(t.answer.Before()), Calls: len(m.Calls()), Cost: b.Cost}
 		t.finish(e, p, more, missed)
 	}
 	t.withdraw(e, isThinking, isReply) // streamed text that is not in the reply

@@ -332,10 +332,10 @@ func (v *view) reply(at chat.Block, b chat.Reply) {
 	switch {
 	case at.Ephemeral:
 	case b.Calls > 0:
-		fmt.Fprintln(v.Err, b.Text)
+		fmt.Fprintln(v.Err, b.Answer())
 		v.said.answer = ""
 	default:
-		v.said.answer = b.Text
+		v.said.answer = b.Answer()
 		v.line(b.Cached)
 	}
 }

@@ -50,6 +50,7 @@ type Session struct {
 
 // Fold maintains both. The zero value is ready.
 type Fold struct {
+	answer  event.Answer
 	working Working
 	session Session
 	seen    map[string]int // the index of a file in session.Files
@@ -67,6 +68,7 @@ func (f *Fold) Session() Session {
 }
 
 func (f *Fold) Apply(e event.Event) {
+	f.answer.Apply(e.Body)
 	switch b := e.Body.(type) {
 	case event.Prompted:
 		f.prompted(b)
@@ -77,7 +79,7 @@ func (f *Fold) Apply(e event.Event) {
 		f.failed("request: " + b.Error.Message)
 	case event.Replied:
 		f.working.Step++
-		f.said(b.Reply.Message.Text())
+		f.said(f.answer.Text())
 	case event.Recalled:
 		f.said(b.Text)
 	case event.FileSeen:
