@@ -200,13 +200,14 @@ func runBash(ctx context.Context, env tool.Env, in bashArgs) (tool.Result, error
 		return r, err
 	}
 	r := ranResult(ran, in.Command, "interrupted")
-	r.Seen = numberedLines(context.WithoutCancel(ctx), env, cmds, ran.Output)
+	r.Seen = numberedLines(context.WithoutCancel(ctx), env, cmds, ran.Readable().Output)
 	return withRefused(env, r, ran, cmds), err // if it was cancelled: with the output so far
 }
 
 // ranResult describes the result of a command for the model. running is the last line for
 // a command that neither ended nor was stopped.
 func ranResult(ran tool.Ran, command, running string) tool.Result {
+	ran = ran.Readable()
 	r := tool.Result{Exit: ran.Exit, Command: command, Checks: ran.Checks, Timeout: ran.TimedOut, Gap: ran.Gap}
 	last, advice := running, "" // the second for the model only
 	switch {
@@ -230,7 +231,12 @@ func ranResult(ran tool.Ran, command, running string) tool.Result {
 		advice += "; it only waited for " + ran.Waited.What + ", which the sandbox refused: what waited was ended"
 		r.Error = true
 	}
-	out := foldPaths(foldEqual(ran.Output))
+	out := shortForm(ran.Output)
+	if ran.Gap != nil { // the model is shown its parts
+		g := *ran.Gap
+		g.Head, g.Tail = shortForm(g.Head), shortForm(g.Tail)
+		r.Gap, out = &g, g.Text()
+	}
 	if ran.Spill != "" && !strings.Contains(out, ran.Spill) {
 		out = strings.TrimSuffix(out, "\n") + "\n[all output: " + ran.Spill + "]\n"
 	}
@@ -315,6 +321,9 @@ func untold(ran tool.Ran) string {
 	}
 	return ""
 }
+
+// shortForm is an output with what its lines share written once.
+func shortForm(s string) string { return foldPaths(foldEqual(s)) }
 
 // foldLeast is how many equal lines in a row are written as one.
 const foldLeast = 4

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -166,7 +167,7 @@ func TestBashGap(t *testing.T) {
 	g := &tool.Gap{Head: "a\n", Tail: "z\n", Bytes: 7000, Lines: 12, Where: "the whole is in /s/f", File: "/s/f"}
 	ran := &tool.Ran{Output: g.Text(), Gap: g, Spill: "/s/f", Exit: procCode(1)}
 	r := procCall(t, Bash(), tool.Env{Shell: &procShell{ran: ran}, Limit: 200}, `{"command":"x"}`)
-	if r.Gap != g || r.Text != "a\n[… 12 lines, 7000 bytes left out; the whole is in /s/f …]\nz\nexit code 1" || !strings.HasSuffix(r.Note, ", 14 lines") {
+	if !reflect.DeepEqual(r.Gap, g) || r.Text != "a\n[… 12 lines, 7000 bytes left out; the whole is in /s/f …]\nz\nexit code 1" || !strings.HasSuffix(r.Note, ", 14 lines") {
 		t.Errorf("%+v", r)
 	}
 }

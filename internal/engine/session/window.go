@@ -38,6 +38,7 @@ func (s *Session) results() turn.Results {
 // shorten returns the output of a person's command as the model is shown it:
 // limited like a tool's result, with the place of the whole output.
 func (s *Session) shorten(ctx context.Context, ran tool.Ran) string {
+	ran = ran.Readable()
 	r := s.results().Masked(tool.Result{Text: ran.Output, Gap: ran.Gap})
 	limit := s.window.resultCapOf(r.Text)
 	if r.Gap == nil {

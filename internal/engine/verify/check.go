@@ -69,7 +69,7 @@ func (k *check) run(ctx context.Context, env tool.Env, _ json.RawMessage) (tool.
 		c.Command, c.Dir, c.Root, c.Reads = k.Past.Command, k.Past.Dir, k.Past.Dir, k.Past.Reads
 	}
 	ran, err := env.Shell.Run(ctx, c)
-	k.ran, k.took = ran, k.t.Now().Sub(start)
+	k.ran, k.took = ran.Readable(), k.t.Now().Sub(start)
 	if k.Past != nil { // what it lacks is nobody's to grant
 		return tool.Result{Command: k.Command, Exit: ran.Exit}, err
 	}
