@@ -195,9 +195,10 @@ func patternOf(name string, words []shellsyntax.Word) int {
 }
 
 // asksAbout reports whether a person is asked about a file that a held command names: it
-// looks like a secret, and the sandbox lets every command read it.
+// looks like a secret, and the sandbox lets every command read it. What /proc shows of other
+// processes it lets nobody read.
 func (p *Policy) asksAbout(u part) bool {
-	return u.guard == secretGuard || p.keyFile(u.path) && !slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, u.path) })
+	return u.guard == secretGuard || p.keyFile(u.path) && !ofProcess(u.path) && !slices.ContainsFunc(p.keys, func(k string) bool { return confine.Within(k, u.path) })
 }
 
 // ruled reports whether a rule about paths names a part's file.

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-agent/pawl/internal/core/event"
 	"github.com/pawl-agent/pawl/internal/core/must"
 	"github.com/pawl-agent/pawl/internal/core/process"
 	"github.com/pawl-agent/pawl/internal/core/tool"
@@ -33,7 +32,7 @@ func TestClosed(t *testing.T) {
 	}
 	environ := bash("cat /proc/1/environ")
 	environ.Footprint.Resolved = []tool.ResolvedPath{{Path: "/proc/1/environ", Named: "/proc/1/environ", Maybe: true}}
-	if d := p.Decide(environ); d.Verdict != Deny || d.By != event.ByRefusal {
+	if d := p.Decide(environ); d.Verdict != Allow { // the sandbox lets nobody read it
 		t.Errorf("another process's environment: %v %s", d.Verdict, d.Reason)
 	}
 }
