@@ -13,9 +13,9 @@ import (
 // also where the middle is left out: of a tool's call, and of a command of the person's.
 func TestReadableOutput(t *testing.T) {
 	for name, c := range map[string]struct{ command, has string }{
-		"progress":    {`for i in {1..2000}; do printf '\r\033[2K\033[32m%d of 2000 of the files\033[0m' $i; done; echo; echo ready`, "2000 of 2000 of the files\nready\n"},
-		"binary":      {`for i in {1..2000}; do printf '\177ELF\001\000\000\000\000\000\000\000\000\000'; done`, "[binary output, "},
-		"equal lines": {`for i in {1..3000}; do echo the same line; done`, "[the line above "},
+		"progress":    {`for i in $(seq 2000); do printf '\r\033[2K\033[32m%d of 2000 of the files\033[0m' $i; done; echo; echo ready`, "2000 of 2000 of the files\nready\n"},
+		"binary":      {`for i in $(seq 2000); do printf '\177ELF\001\000\000\000\000\000\000\000\000\000'; done`, "[binary output, "},
+		"equal lines": {`for i in $(seq 3000); do echo the same line; done`, "[the line above "},
 	} {
 		r := newRig(t, "yolo", llmtest.New(llmtest.Use("bash", args(j{"command": c.command})), llmtest.Say("seen")))
 		if _, err := r.RunPrompt(t.Context(), session.Prompt{Text: "go"}, session.Observer{}); err != nil {
